@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 pub use self::{
     echo::Echo,
-    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy, Table},
+    order::{Comparator, Metric, MetricFilter, MetricFilters, RowsThat, Sort, SortBy, Table},
     paging::Paging,
     text_field::{TextField, Written},
     unknown::{Ignored, judge},

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::ParamValue;
+use crate::models::Presence;
 
 /// A metric of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +48,12 @@ impl Metric {
     }
 }
 
+/// The names of metrics, as a pattern.
+const METRIC: &str = "clicks|impressions|ctr|position";
+
+/// The names of changes, as a pattern.
+const CHANGE: &str = r"change\.(clicks|impressions)(\.(absolute|percent))?|change\.(ctr|position)(\.absolute)?";
+
 /// The value that rows are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortBy {
@@ -67,22 +74,47 @@ pub struct Sort {
     pub descending: bool,
 }
 
+impl SortBy {
+    /// Returns the value of this name.
+    fn named(name: &str) -> Option<Self> {
+        match name.split('.').collect::<Vec<_>>()[..] {
+            [metric] => Metric::named(metric).map(Self::Metric),
+            ["change", metric] | ["change", metric, "absolute"] => Metric::named(metric).map(Self::Change),
+            ["change", metric, "percent"] => {
+                Metric::named(metric).filter(|metric| metric.is_count()).map(Self::ChangePercent)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether it needs a comparison.
+    #[must_use]
+    pub fn needs_comparison(self) -> bool {
+        !matches!(self, Self::Metric(_))
+    }
+}
+
+impl fmt::Display for SortBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Metric(metric) => f.write_str(metric.name()),
+            Self::Change(metric) => write!(f, "change.{}.absolute", metric.name()),
+            Self::ChangePercent(metric) => write!(f, "change.{}.percent", metric.name()),
+        }
+    }
+}
+
 impl Sort {
     /// Returns whether it needs a comparison.
     #[must_use]
     pub fn needs_comparison(self) -> bool {
-        !matches!(self.by, SortBy::Metric(_))
+        self.by.needs_comparison()
     }
 }
 
 impl fmt::Display for Sort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.descending { "-" } else { "" };
-        match self.by {
-            SortBy::Metric(metric) => write!(f, "{sign}{}", metric.name()),
-            SortBy::Change(metric) => write!(f, "{sign}change.{}.absolute", metric.name()),
-            SortBy::ChangePercent(metric) => write!(f, "{sign}change.{}.percent", metric.name()),
-        }
+        write!(f, "{}{}", if self.descending { "-" } else { "" }, self.by)
     }
 }
 
@@ -96,21 +128,13 @@ impl ParamValue for Sort {
     fn schema() -> Value {
         json!({
             "type": "string", "maxLength": 40,
-            "pattern": "^-?(clicks|impressions|ctr|position|change\\.(clicks|impressions)(\\.(absolute|percent))?|change\\.(ctr|position)(\\.absolute)?)$",
+            "pattern": format!("^-?({METRIC}|{CHANGE})$"),
         })
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         let (descending, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
-        let by = match name.split('.').collect::<Vec<_>>()[..] {
-            [metric] => Metric::named(metric).map(SortBy::Metric),
-            ["change", metric] | ["change", metric, "absolute"] => Metric::named(metric).map(SortBy::Change),
-            ["change", metric, "percent"] => {
-                Metric::named(metric).filter(|metric| metric.is_count()).map(SortBy::ChangePercent)
-            }
-            _ => None,
-        };
-        let by = by.ok_or(
+        let by = SortBy::named(name).ok_or(
             "must be clicks, impressions, ctr or position, or with a comparison the change of one, such as change.clicks or \
              change.clicks.percent (not of ctr and position); a minus in front puts the largest first",
         )?;
@@ -199,17 +223,40 @@ impl Comparator {
     }
 }
 
-/// One condition on a metric.
+/// One condition on the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFilter {
     /// The table. `None`: queries and pages.
     pub table: Option<Table>,
-    /// The metric.
-    pub metric: Metric,
-    /// The comparison.
-    pub comparator: Comparator,
-    /// The value to compare with.
-    pub bound: f64,
+    /// The rows that satisfy it.
+    pub rows: RowsThat,
+}
+
+/// The rows that satisfy a condition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowsThat {
+    /// Rows with such a value.
+    Have {
+        /// The value.
+        value: SortBy,
+        /// The comparison.
+        comparator: Comparator,
+        /// The number to compare with.
+        bound: f64,
+    },
+    /// Rows that these windows have.
+    Are(Presence),
+}
+
+impl RowsThat {
+    /// Returns whether it needs a comparison.
+    #[must_use]
+    pub fn needs_comparison(self) -> bool {
+        match self {
+            Self::Have { value, .. } => value.needs_comparison(),
+            Self::Are(_) => true,
+        }
+    }
 }
 
 impl MetricFilter {
@@ -225,11 +272,14 @@ impl fmt::Display for MetricFilter {
         if let Some(table) = self.table {
             write!(f, "{}.", table.name())?;
         }
-        write!(f, "{}{}{}", self.metric.name(), self.comparator.sign(), self.bound)
+        match self.rows {
+            RowsThat::Have { value, comparator, bound } => write!(f, "{value}{}{bound}", comparator.sign()),
+            RowsThat::Are(presence) => write!(f, "{PRESENCE}{}", presence.name()),
+        }
     }
 }
 
-/// The `metricFilters` parameter: conditions on metrics, all of which hold.
+/// The `metricFilters` parameter: conditions on rows, all of which hold.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MetricFilters(pub Vec<MetricFilter>);
 
@@ -264,15 +314,19 @@ impl Serialize for MetricFilters {
 
 impl ParamValue for MetricFilters {
     fn schema() -> Value {
-        let one = "((queries|pages|countries|devices|searchAppearances)\\.)?\
-                   (clicks|impressions|ctr|position)(>=|<=|>|<|=)[0-9]{1,12}(\\.[0-9]{1,12})?";
-        json!({ "type": "string", "maxLength": 600, "pattern": format!("^{one}(,{one}){{0,{}}}$", MOST - 1) })
+        let number = r"[0-9]{1,12}(\.[0-9]{1,12})?";
+        let comparator = "(>=|<=|>|<|=)";
+        let one = format!(
+            r"((queries|pages|countries|devices|searchAppearances)\.)?(({METRIC}){comparator}{number}|({CHANGE}){comparator}-?{number}|presence=(both|new|lost|unknown))"
+        );
+        json!({ "type": "string", "maxLength": 900, "pattern": format!("^{one}(,{one}){{0,{}}}$", MOST - 1) })
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         let filters: Vec<MetricFilter> = text.split(',').map(condition).collect::<Option<_>>().ok_or(
-            "must be conditions such as impressions>=100,countries.clicks>0: a table and a dot, or neither for queries and pages, then \
-             clicks, impressions, ctr or position, then >=, <=, >, < or =, then a number",
+            "must be conditions such as impressions>=100,countries.change.clicks<0,presence=new: a table and a dot, or neither for \
+             queries and pages, then clicks, impressions, ctr, position or the change of one, then >=, <=, >, < or =, then a number; \
+             or presence= and both, new, lost or unknown",
         )?;
         if filters.len() > MOST {
             return Err(format!("at most {MOST} conditions are allowed, {} were sent", filters.len()));
@@ -285,19 +339,27 @@ impl ParamValue for MetricFilters {
     }
 }
 
+/// How a condition on the presence of rows begins.
+const PRESENCE: &str = "presence=";
+
 fn condition(text: &str) -> Option<MetricFilter> {
     let named = text.split_once('.').and_then(|(name, rest)| Some((Table::named(name)?, rest)));
     let (table, text) = named.map_or((None, text), |(table, rest)| (Some(table), rest));
-    let metric = Metric::ALL.into_iter().find(|metric| text.starts_with(metric.name()))?;
-    let rest = text.strip_prefix(metric.name())?;
+    if let Some(name) = text.strip_prefix(PRESENCE) {
+        return Some(MetricFilter { table, rows: RowsThat::Are(Presence::named(name)?) });
+    }
+    let (name, rest) = text.split_at(text.find(['>', '<', '='])?);
+    let value = SortBy::named(name)?;
     let comparator = Comparator::ALL.into_iter().find(|comparator| rest.starts_with(comparator.sign()))?;
     let number = rest.strip_prefix(comparator.sign())?;
+    let unsigned = if value.needs_comparison() { number.strip_prefix('-').unwrap_or(number) } else { number };
     let digits = |part: &str| (1..=12).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
-    let plain = match number.split_once('.') {
+    let plain = match unsigned.split_once('.') {
         Some((whole, fraction)) => digits(whole) && digits(fraction),
-        None => digits(number),
+        None => digits(unsigned),
     };
-    Some(MetricFilter { table, metric, comparator, bound: number.parse().ok().filter(|_| plain)? })
+    let bound = number.parse().ok().filter(|_| plain)?;
+    Some(MetricFilter { table, rows: RowsThat::Have { value, comparator, bound } })
 }
 
 #[cfg(test)]
@@ -333,6 +395,9 @@ mod tests {
             "position=1",
             "clicks>=1,clicks<=5",
             "queries.position<=10.5,searchAppearances.ctr>0.1,clicks>1",
+            "change.clicks.absolute<-10,pages.change.impressions.percent>=12.5",
+            "presence=new",
+            "queries.presence=lost,pages.presence=both",
         ] {
             let filters = MetricFilters::parse(text).unwrap();
             assert_eq!(filters.to_string(), text);
@@ -353,6 +418,12 @@ mod tests {
             "queries.pages.clicks>1",
             ".clicks>1",
             " clicks>1",
+            "change.clicks>--1",
+            "change>1",
+            "change.ctr.percent>1",
+            "presence=old",
+            "presence>new",
+            "presence=",
         ] {
             assert!(MetricFilters::parse(text).is_err(), "{text}");
         }

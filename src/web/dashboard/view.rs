@@ -158,7 +158,9 @@ impl View {
     pub fn without_days(&self) -> Vec<(&'static str, String)> {
         let of_days = ["startDate", "endDate", "compare", "compareStart", "compareEnd"];
         let names = OF_THE_API.into_iter().filter(|name| !of_days.contains(name));
-        names.filter_map(|name| Some((name, self.text(name)?.to_owned()))).collect()
+        let rest = names.filter_map(|name| Some((name, self.text(name)?.to_owned())));
+        let compare = (self.text("compare") != Some(NO_COMPARISON)).then(|| ("compare", name_of(DEFAULT_COMPARISON)));
+        rest.chain(compare).collect()
     }
 
     /// Returns the parameters with these names that were sent.

@@ -236,6 +236,43 @@ async fn conditions_on_metrics_leave_out_rows_and_change_no_total() {
 }
 
 #[tokio::test]
+async fn conditions_on_changes_and_presence_leave_the_rows_that_say_so() {
+    let mut left = 0;
+    for (who, site) in SITES {
+        let asker = Asker::of(shared(), who, site).await;
+        let scope = [("scope", "tables"), ("queryLimit", "5000"), ("pageLimit", "5000")];
+        let whole = asker.lists("performance", &[&scope]).await;
+        let change = |row: &Value, metric: &str, measure: &str| row["change"][metric][measure].as_f64();
+        let conditions: [(&str, &dyn Fn(&Value) -> bool); 6] = [
+            ("presence=new", &|row| row["presence"] == "new"),
+            ("presence=lost", &|row| row["presence"] == "lost"),
+            ("presence=both", &|row| row["presence"] == "both"),
+            ("change.clicks<0", &|row| change(row, "clicks", "absolute").is_some_and(|clicks| clicks < 0.0)),
+            ("change.impressions.percent>=-10,clicks>0", &|row| {
+                change(row, "impressions", "percent").is_some_and(|percent| percent >= -10.0) && row["clicks"] != 0
+            }),
+            ("change.position>0.5", &|row| change(row, "position", "absolute").is_some_and(|position| position > 0.5)),
+        ];
+        for (condition, holds) in conditions {
+            for table in ["queries", "pages", "countries"] {
+                let named = condition.split(',').map(|one| format!("{table}.{one}")).collect::<Vec<_>>().join(",");
+                let some = asker.lists("performance", &[&scope, &[("metricFilters", &named)]]).await;
+                let place = format!("/data/tables/{table}");
+                let expected: Vec<&Value> = rows(&whole, &place)
+                    .into_iter()
+                    .filter(|row| !row["clicks"].is_null() || !named.contains(","))
+                    .filter(|row| holds(row))
+                    .collect();
+                assert_eq!(rows(&some, &place), expected, "{named} of {site}");
+                assert_eq!(some["meta"]["coverage"][table]["rowsMatched"], expected.len());
+                left += expected.len();
+            }
+        }
+    }
+    assert!(left > 100, "{left}");
+}
+
+#[tokio::test]
 async fn a_condition_without_a_table_is_one_on_queries_and_pages_only() {
     let asker = Asker::of(shared(), "stranger", SMALL).await;
     let scope = [("scope", "tables"), ("queryLimit", "5000"), ("pageLimit", "5000")];

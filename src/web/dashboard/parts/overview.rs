@@ -168,7 +168,7 @@ fn long(
                     Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (name) ".csv?" (file_query) } download { "CSV" },
                 }
             }
-            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "" }.wide()) }
+            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "", order: None }.wide()) }
             @if let Some(covered) = covered { (rows::coverage(first, covered)) }
         }
     }
@@ -186,7 +186,7 @@ fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
             @for (table, rows) in all {
                 @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
                     h2 { (table.name()) }
-                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "" }.short())
+                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "", order: None }.short())
                     @if rows.len() > SHORT { p.quiet-text { (SHORT) " of " (rows.len()) } }
                 }
             }
