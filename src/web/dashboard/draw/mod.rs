@@ -3,6 +3,8 @@
 pub mod chart;
 pub mod controls;
 pub mod footer;
+pub mod layers;
+pub mod presets;
 pub mod rows;
 pub mod svg;
 pub mod why;

@@ -1,7 +1,9 @@
 //! The pages of a property, one file each.
 
 mod cannibalization;
+mod countries;
 mod growth;
+mod insights;
 mod notes;
 mod overview;
 mod tables;
@@ -11,6 +13,7 @@ use maud::{Markup, html};
 
 use super::{
     door::Door,
+    draw::presets,
     forms::{self, Sent, Write},
     opened::Opened,
     table::Table,
@@ -24,18 +27,20 @@ pub enum Part {
     Table(Table),
     Growth,
     Cannibalization,
+    Insights,
     Notes,
 }
 
 impl Part {
     /// Each with its path below the overview and its name.
-    const ALL: [(Self, &'static str, &'static str); 7] = [
+    const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::Overview, "", "Overview"),
         (Self::Table(Table::Queries), "queries", "Queries"),
         (Self::Table(Table::Pages), "pages", "Pages"),
         (Self::Table(Table::Countries), "countries", "Countries"),
         (Self::Growth, "growth", "Growth"),
         (Self::Cannibalization, "cannibalization", "Cannibalization"),
+        (Self::Insights, "insights", "Insights"),
         (Self::Notes, "notes", "Notes"),
     ];
 
@@ -46,6 +51,7 @@ impl Part {
             Self::Table(_) => &tables::NAMES,
             Self::Growth => &growth::NAMES,
             Self::Cannibalization => &cannibalization::NAMES,
+            Self::Insights => &insights::NAMES,
             Self::Notes => &notes::NAMES,
         }
     }
@@ -66,6 +72,7 @@ impl Part {
             Self::Table(table) => Some(("performance", tables::judged(view, table, question)?)),
             Self::Growth => Some(("growth-opportunities", of_page(&growth::NAMES))),
             Self::Cannibalization => Some(("cannibalization", of_page(&cannibalization::NAMES))),
+            Self::Insights => Some(("query-insights", of_page(&insights::NAMES))),
             Self::Notes => None,
         })
     }
@@ -77,7 +84,7 @@ impl Part {
     pub fn write(self, door: &Door, sent: &Sent) -> Result<Write, ApiError> {
         let write = match self {
             Self::Notes => notes::write(door, sent),
-            _ => None,
+            _ => presets::write(sent),
         };
         write.ok_or_else(|| ApiError::invalid("form", "is not one of this page; open the page and send it again"))
     }
@@ -94,6 +101,7 @@ impl Part {
             Self::Table(table) => tables::page(opened, table).await,
             Self::Growth => growth::page(opened).await,
             Self::Cannibalization => cannibalization::page(opened).await,
+            Self::Insights => insights::page(opened).await,
             Self::Notes => notes::page(opened).await,
         }?;
         Ok(html! {

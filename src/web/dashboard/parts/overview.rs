@@ -51,11 +51,13 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;
     let Answered { data, meta, coverage, link } = answer;
     let flags = Flag::all(meta.window, notes, data.events.unwrap_or_default());
+    let notes_at = opened.may_edit().then(|| format!("{}/notes", opened.door.root()));
     let chart = Chart {
         metric: opened.view.metric,
         series: data.series.as_deref().unwrap_or_default(),
         previous: data.previous_series.as_deref().unwrap_or_default(),
         flags: &flags,
+        notes_at: notes_at.as_deref(),
     };
     let tables = data.tables.unwrap_or_default();
     let compares = meta.compare_window.is_some();

@@ -1,15 +1,16 @@
 //! The whole table of queries, pages or countries: any order, page by page.
 
-use api::{error::ApiError, params::Metric};
+use api::error::ApiError;
+use futures_util::future::try_join;
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
 
+use super::countries;
 use crate::web::dashboard::{
     door::{Door, Query},
     draw::{
         controls, footer,
         rows::{self, Rows},
-        words,
     },
     opened::Opened,
     table::Table,
@@ -45,7 +46,10 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     };
     query.push(("scope", "tables".to_owned()));
     query.extend(limits.into_iter().zip([ROWS, offset, 1]).map(|(name, value)| (name, value.to_string())));
-    let answer = opened.door.performance(opened.asker, &query).await?;
+    let trends = async {
+        if table == Table::Countries { countries::trends(opened, &question).await.map(Some) } else { Ok(None) }
+    };
+    let (answer, trends) = try_join(opened.door.performance(opened.asker, &query), trends).await?;
     let tables = answer.data.tables.unwrap_or_default();
     let coverage = answer.coverage.as_ref();
     let (found, covered) = match table {
@@ -59,6 +63,7 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     let rows = Rows { table, found: &shown, view: &elsewhere, compares, sparks: None, at: &at, order: Some(view) };
     Ok(html! {
         (controls::bar(opened, &answer.meta))
+        @if let Some(trends) = trends { (trends) }
         (choices(view, table, compares))
         section.card aria-label=(table.name()) {
             div.heads {
