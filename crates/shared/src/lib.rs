@@ -1,0 +1,131 @@
+//! What replicas share through Redis: readings and their claims, rate limits, and the pace towards the search engine.
+//!
+//! Redis holds only what may vanish at any moment. Every call ends within a time limit, and `None` means that Redis is away: the
+//! caller then does by itself what it would otherwise have shared. Values are compressed and sealed, so neither a dump of Redis nor
+//! somebody who can read it tells anything, and nobody who can write to it makes up a figure.
+
+mod breaker;
+mod claim;
+mod gates;
+mod limits;
+mod link;
+mod names;
+mod readings;
+mod replicas;
+mod scripts;
+mod sealed;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use common::{clock::Clock, random::Random, secrets::Secrets};
+
+pub use self::{
+    claim::Urgency,
+    gates::{Entry, Gate, Gates, Most, Passed},
+    limits::{Counted, Limits},
+    link::{Use, check_url},
+    readings::{Claimed, Found, Readings, Wanted},
+};
+use self::{link::Link, names::Names, replicas::Replicas};
+
+/// The addresses of Redis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// The server of counters and pace.
+    pub counters: String,
+    /// The server of readings and their claims.
+    pub cache: String,
+}
+
+/// What this replica shares with others.
+#[derive(Clone)]
+pub struct Shared {
+    counters: Arc<Link>,
+    cache: Arc<Link>,
+    names: Names,
+    replicas: Arc<Replicas>,
+    secrets: Secrets,
+    clock: Clock,
+}
+
+impl Shared {
+    /// Connects to Redis, and goes on without it if it does not answer within a second.
+    ///
+    /// # Errors
+    /// An address that is none.
+    pub async fn open(
+        addresses: &Addresses,
+        secrets: Secrets,
+        clock: Clock,
+        random: &Random,
+    ) -> Result<Self, redis::RedisError> {
+        let counters = Arc::new(Link::new(&addresses.counters, link::OF_COUNTERS)?);
+        let cache = if addresses.cache == addresses.counters {
+            // A large value must not hold up small answers, so they have connections of their own.
+            Arc::new(Link::new(&addresses.counters, link::OF_VALUES)?)
+        } else {
+            Arc::new(Link::new(&addresses.cache, link::OF_VALUES)?)
+        };
+        let names = Names::of(&secrets);
+        let replicas = Arc::new(Replicas::new(names.clone(), random));
+        let shared = Self { counters, cache, names, replicas, secrets, clock };
+        futures_util::join!(shared.counters.first_connection(), shared.cache.first_connection());
+        shared.replicas.beat(&shared.counters, &shared.cache).await;
+        replicas::keep_beating(&shared.replicas, &shared.counters, &shared.cache);
+        Ok(shared)
+    }
+
+    /// The readings that replicas share.
+    #[must_use]
+    pub fn readings(&self) -> Readings {
+        Readings::new(
+            self.cache.clone(),
+            self.names.clone(),
+            self.replicas.clone(),
+            self.secrets.clone(),
+            self.clock.clone(),
+        )
+    }
+
+    /// The rate limits.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits::new(self.counters.clone(), self.names.clone())
+    }
+
+    /// The gates before the search engine.
+    #[must_use]
+    pub fn gates(&self) -> Gates {
+        Gates::new(self.counters.clone(), self.names.clone(), self.replicas.clone())
+    }
+
+    /// The number of replicas that live, or lived when Redis was last there. At least one.
+    #[must_use]
+    pub fn replicas(&self) -> u32 {
+        self.replicas.count()
+    }
+
+    /// The use of the connections of counters and of values.
+    #[must_use]
+    pub fn uses(&self) -> [&Use; 2] {
+        [self.counters.usage(), self.cache.usage()]
+    }
+
+    /// What an operator should know of these servers, such as that they write to disk.
+    pub async fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.counters.warnings().await;
+        for warning in self.cache.warnings().await {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        warnings
+    }
+
+    /// Tells the other replicas that this one ends.
+    pub async fn end(&self) {
+        self.replicas.end(&self.counters, &self.cache).await;
+    }
+}

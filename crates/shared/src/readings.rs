@@ -1,0 +1,297 @@
+//! Readings that replicas share, and the claims by which one of them reads for all.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use common::{clock::Clock, compute::beside_unless, secrets::Secrets};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, sleep},
+};
+
+use super::{
+    claim::{Claim, Event, Seen, Step, Urgency, Wanting},
+    link::Link,
+    names::Names,
+    replicas::Replicas,
+    scripts::{CLAIM, SWAP, millis},
+    sealed::{self, VALUE},
+};
+
+/// The time for which a claim lasts. A question takes less.
+const CLAIMED: Duration = Duration::from_secs(30);
+
+/// The time for which a failure is remembered, so that those who wait do not ask in turn.
+const FAILED: Duration = Duration::from_secs(1);
+
+/// The value that marks a failure.
+const FAILURE: &str = "F";
+
+/// The shortest and the longest pause between two looks.
+const PAUSE: (u64, u64) = (20, 80);
+
+/// The memory of values on their way to Redis, in bytes. Beyond it they are not shared.
+const ON_THE_WAY: u32 = 32 * 1024 * 1024;
+
+/// Values of at most this many bytes are sealed and opened at once.
+const SMALL: usize = 64 * 1024;
+
+/// A reading that somebody wants.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'w> {
+    /// The account and the time of its connection. After another connection, readings of the one before are out of reach.
+    pub scope: &'w str,
+    /// The request.
+    pub request: &'w str,
+    /// How soon it is needed.
+    pub urgency: Urgency,
+    /// The time for which the owner of its claim may be missing before another takes over.
+    pub patience: Duration,
+}
+
+/// What came of wanting a reading.
+pub enum Found {
+    /// The reading, as somebody has put it.
+    Reading(Vec<u8>),
+    /// Nobody has it or reads it. Whoever wants it reads it for all.
+    Mine(Claimed),
+    /// Redis is away.
+    Alone,
+    /// Another replica failed to read it a moment ago.
+    Failed,
+}
+
+/// The readings of all replicas.
+#[derive(Clone)]
+pub struct Readings(Arc<Inner>);
+
+struct Inner {
+    link: Arc<Link>,
+    names: Names,
+    replicas: Arc<Replicas>,
+    secrets: Secrets,
+    clock: Clock,
+    claims: AtomicU64,
+    on_the_way: Arc<Semaphore>,
+    uses: Uses,
+}
+
+/// What became of wanted readings.
+#[derive(Debug, Default)]
+pub struct Uses {
+    /// Readings that another replica had read.
+    pub taken: AtomicU64,
+    /// Claims that this replica won.
+    pub won: AtomicU64,
+    /// Readings that this replica waited for.
+    pub waited: AtomicU64,
+    /// Claims that it took over.
+    pub taken_over: AtomicU64,
+    /// Readings that came too late to be stored.
+    pub fenced: AtomicU64,
+}
+
+/// The claim of a reading. Dropping it lets another claim it.
+pub struct Claimed {
+    readings: Readings,
+    name: String,
+    claim: Option<Claim>,
+}
+
+impl Readings {
+    pub(super) fn new(link: Arc<Link>, names: Names, replicas: Arc<Replicas>, secrets: Secrets, clock: Clock) -> Self {
+        let on_the_way = Arc::new(Semaphore::new(ON_THE_WAY as usize));
+        let (claims, uses) = (AtomicU64::default(), Uses::default());
+        Self(Arc::new(Inner { link, names, replicas, secrets, clock, claims, on_the_way, uses }))
+    }
+
+    /// What became of wanted readings.
+    #[must_use]
+    pub fn uses(&self) -> &Uses {
+        &self.0.uses
+    }
+
+    /// Returns a reading, waits for it while another replica reads it, or claims it.
+    pub async fn find(&self, wanted: &Wanted<'_>) -> Found {
+        let Inner { names, replicas, claims, uses, .. } = &*self.0;
+        let name = names.reading(wanted.scope, wanted.request);
+        let me = Claim::new(&replicas.me, wanted.urgency, claims.fetch_add(1, Ordering::Relaxed));
+        let mut wanting = Wanting::new(me.clone(), wanted.patience);
+        let (mut step, mut has_waited) = (Step::Claim, false);
+        loop {
+            let event = match step {
+                Step::Claim => self.claim(&name, &me, wanted.urgency).await,
+                Step::Look => {
+                    if !std::mem::replace(&mut has_waited, true) {
+                        uses.waited.fetch_add(1, Ordering::Relaxed);
+                    }
+                    sleep(self.pause()).await;
+                    self.look(&name).await
+                }
+                Step::AskForOwner(claim) => {
+                    let lives = replicas.lives(claim.owner(), &self.0.link).await;
+                    lives.map_or(Event::Away, |lives| Event::Owner { lives })
+                }
+                Step::TakeOver(claim) => {
+                    uses.taken_over.fetch_add(1, Ordering::Relaxed);
+                    self.take_over(&name, claim.text.as_bytes(), &me).await
+                }
+                Step::Replace(bytes) => self.take_over(&name, &bytes, &me).await,
+                Step::Own => {
+                    uses.won.fetch_add(1, Ordering::Relaxed);
+                    return Found::Mine(Claimed { readings: self.clone(), name, claim: Some(me) });
+                }
+                Step::Alone => return Found::Alone,
+                Step::Take(reading) => {
+                    uses.taken.fetch_add(1, Ordering::Relaxed);
+                    return Found::Reading(reading);
+                }
+                Step::Fail => return Found::Failed,
+            };
+            step = wanting.after(event, Instant::now());
+        }
+    }
+
+    /// Returns a reading, if it is there now. Claims nothing.
+    pub async fn get(&self, scope: &str, request: &str) -> Option<Vec<u8>> {
+        let name = self.0.names.reading(scope, request);
+        match self.look(&name).await {
+            Event::Looked(Seen::Reading(reading)) => Some(reading),
+            _ => None,
+        }
+    }
+
+    /// Deletes all readings of an account, as far as they are found. Others are out of reach after its next connection.
+    pub async fn forget(&self, account: &str) {
+        let pattern = format!("{}*", self.0.names.readings_of(account));
+        let mut cursor = 0_u64;
+        loop {
+            let mut scan = redis::cmd("SCAN");
+            scan.arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1_000);
+            let Some((next, names)) = self.0.link.command::<(u64, Vec<String>)>(&scan).await else { return };
+            for name in names {
+                let mut unlink = redis::cmd("UNLINK");
+                self.0.link.command::<()>(unlink.arg(name)).await;
+            }
+            if next == 0 {
+                return;
+            }
+            cursor = next;
+        }
+    }
+
+    async fn claim(&self, name: &str, me: &Claim, urgency: Urgency) -> Event<Vec<u8>> {
+        let mut script = CLAIM.key(name);
+        script.arg(&me.text).arg(millis(CLAIMED)).arg(u8::from(urgency == Urgency::Soon));
+        match self.0.link.script::<Vec<u8>>(&script).await {
+            Some(held) => Event::Claimed(self.seen(name, held).await),
+            None => Event::Away,
+        }
+    }
+
+    async fn look(&self, name: &str) -> Event<Vec<u8>> {
+        let mut get = redis::cmd("GET");
+        match self.0.link.command::<Option<Vec<u8>>>(get.arg(name)).await {
+            Some(Some(held)) => Event::Looked(self.seen(name, held).await),
+            Some(None) => Event::Looked(Seen::Nothing),
+            None => Event::Away,
+        }
+    }
+
+    async fn take_over(&self, name: &str, from: &[u8], me: &Claim) -> Event<Vec<u8>> {
+        let took = self.swap(name, from, false, me.text.as_bytes(), CLAIMED).await;
+        took.map_or(Event::Away, Event::TookOver)
+    }
+
+    async fn seen(&self, name: &str, held: Vec<u8>) -> Seen<Vec<u8>> {
+        match held.first() {
+            Some(&VALUE) => {
+                let (now, own, secrets) = (self.0.clock.now(), name.to_owned(), self.0.secrets.clone());
+                let opened = beside_unless(held.len() <= SMALL, move || {
+                    let reading = sealed::opened(&held, now, &own, &secrets);
+                    reading.map_or(Seen::Useless(held), Seen::Reading)
+                });
+                opened.await.unwrap_or(Seen::Nothing)
+            }
+            Some(b'C') => match String::from_utf8(held) {
+                Ok(text) => Seen::Claimed(Claim { text }),
+                Err(other) => Seen::Useless(other.into_bytes()),
+            },
+            Some(_) if held == FAILURE.as_bytes() => Seen::Failed,
+            _ => Seen::Useless(held),
+        }
+    }
+
+    /// Replaces a value that is still the expected one. `None` if Redis is away.
+    async fn swap(&self, name: &str, expected: &[u8], or_missing: bool, new: &[u8], lasts: Duration) -> Option<bool> {
+        let mut script = SWAP.key(name);
+        script.arg(expected).arg(u8::from(or_missing)).arg(new).arg(millis(lasts).max(1));
+        self.0.link.script(&script).await
+    }
+
+    /// A pause between two looks. Those who wait for the same reading do not all look at the same time.
+    fn pause(&self) -> Duration {
+        let spread = self.0.claims.load(Ordering::Relaxed).wrapping_mul(7) % (PAUSE.1 - PAUSE.0);
+        Duration::from_millis(PAUSE.0 + spread)
+    }
+}
+
+impl Claimed {
+    /// Gives the reading to all, in the background, until it expires. Nothing is stored if another has taken over, or if too much is on
+    /// its way already.
+    pub fn put(mut self, reading: Vec<u8>, expires_at: DateTime<Utc>) {
+        let Some(claim) = self.claim.take() else { return };
+        let (readings, name) = (self.readings.clone(), self.name.clone());
+        tokio::spawn(async move {
+            let Inner { secrets, clock, on_the_way, uses, .. } = &*readings.0;
+            let bytes = u32::try_from(reading.len()).unwrap_or(u32::MAX).clamp(1, ON_THE_WAY);
+            let Ok(_memory) = on_the_way.clone().try_acquire_many_owned(bytes) else {
+                return readings.release(&name, &claim).await;
+            };
+            let lasts = (expires_at - clock.now()).to_std().unwrap_or_default();
+            let (own, key) = (name.clone(), secrets.clone());
+            let sealed =
+                beside_unless(reading.len() <= SMALL, move || sealed::sealed(&reading, expires_at, &own, &key)).await;
+            match sealed {
+                Ok(Some(value)) if !lasts.is_zero() => {
+                    if readings.swap(&name, claim.text.as_bytes(), true, &value, lasts).await == Some(false) {
+                        uses.fenced.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+                _ => readings.release(&name, &claim).await,
+            }
+        });
+    }
+
+    /// Tells those who wait that the reading failed.
+    pub fn fail(mut self) {
+        let Some(claim) = self.claim.take() else { return };
+        let (readings, name) = (self.readings.clone(), self.name.clone());
+        tokio::spawn(
+            async move { readings.swap(&name, claim.text.as_bytes(), false, FAILURE.as_bytes(), FAILED).await },
+        );
+    }
+}
+
+impl Drop for Claimed {
+    fn drop(&mut self) {
+        let Some(claim) = self.claim.take() else { return };
+        let (readings, name) = (self.readings.clone(), std::mem::take(&mut self.name));
+        // Without a runtime the process ends, and its signs of life with it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { readings.release(&name, &claim).await });
+        }
+    }
+}
+
+impl Readings {
+    async fn release(&self, name: &str, claim: &Claim) {
+        self.swap(name, claim.text.as_bytes(), false, b"", CLAIMED).await;
+    }
+}

@@ -1,0 +1,176 @@
+//! The scripts in Rust, over maps instead of a server, with the time as an argument. The tests in `scripts.rs` hold them against the
+//! scripts, and `schedule.rs` runs thousands of schedules over them.
+
+use std::collections::HashMap;
+
+/// A server. Times are microseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Server {
+    values: HashMap<String, (String, i64)>,
+    full_at: HashMap<String, f64>,
+    buckets: HashMap<String, Bucket>,
+    in_flight: HashMap<String, HashMap<String, f64>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    level: f64,
+    at: f64,
+    burst: f64,
+    rate: f64,
+    halved: Option<f64>,
+}
+
+impl Server {
+    /// Everything is gone.
+    pub fn wipe(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The value at a place.
+    pub fn get(&self, name: &str, now: i64) -> Option<&str> {
+        self.values.get(name).filter(|(_, until)| *until > now).map(|(value, _)| value.as_str())
+    }
+
+    /// Sets a value.
+    pub fn set(&mut self, name: &str, value: &str, lasts_ms: i64, now: i64) {
+        self.values.insert(name.to_owned(), (value.to_owned(), now + lasts_ms * 1_000));
+    }
+
+    /// `claim.lua`
+    pub fn claim(&mut self, name: &str, claim: &str, lasts_ms: i64, is_urgent: bool, now: i64) -> String {
+        match self.get(name, now) {
+            Some(held) if !(is_urgent && held.starts_with("C1")) => held.to_owned(),
+            _ => {
+                self.set(name, claim, lasts_ms, now);
+                claim.to_owned()
+            }
+        }
+    }
+
+    /// `swap.lua`
+    pub fn swap(&mut self, name: &str, expected: &str, or_missing: bool, new: &str, lasts_ms: i64, now: i64) -> bool {
+        let held = self.get(name, now);
+        if held != Some(expected) && !(or_missing && held.is_none()) {
+            return false;
+        }
+        if new.is_empty() {
+            self.values.remove(name);
+        } else {
+            self.set(name, new, lasts_ms, now);
+        }
+        true
+    }
+
+    /// `limit.lua`
+    pub fn limit(&mut self, name: &str, interval: f64, window: f64, now: f64) -> (bool, f64, f64) {
+        let full = self.full_at.get(name).copied().unwrap_or(now).clamp(now, now + window);
+        let counted = full + interval;
+        if counted - now > window {
+            return (false, full, counted - now - window);
+        }
+        self.full_at.insert(name.to_owned(), counted);
+        (true, counted, 0.0)
+    }
+
+    /// `enter.lua` with buckets of greatest burst, greatest rate and first share, and sets of greatest size.
+    pub fn enter(
+        &mut self,
+        request: &str,
+        buckets: &[(&str, f64, f64, f64)],
+        sets: &[(&str, usize)],
+        ahead: f64,
+        lasts: f64,
+        now: f64,
+    ) -> (i8, f64) {
+        for (name, most) in sets {
+            let set = self.in_flight.entry((*name).to_owned()).or_default();
+            set.retain(|_, until| *until > now);
+            if set.len() >= *most {
+                return (-1, 0.0);
+            }
+        }
+        let mut opens = now;
+        let mut drained = Vec::new();
+        for (name, burst, rate, share) in buckets {
+            let mut own = self.buckets.get(*name).copied().unwrap_or(Bucket {
+                level: 0.0,
+                at: now,
+                burst: (burst * share).max(1.0),
+                rate: rate * share,
+                halved: None,
+            });
+            (own.burst, own.rate) = (own.burst.min(*burst), own.rate.min(*rate));
+            own.drain(now);
+            let excess = own.level + 1.0 - own.burst;
+            if excess > 0.000_001 {
+                opens = opens.max(now + (excess / own.rate * 1e6).ceil());
+            }
+            drained.push((*name, own));
+        }
+        if opens - now > ahead {
+            return (0, opens - now);
+        }
+        for (name, own) in drained {
+            self.buckets.insert(name.to_owned(), Bucket { level: own.level + 1.0, ..own });
+        }
+        for (name, _) in sets {
+            self.in_flight.entry((*name).to_owned()).or_default().insert(request.to_owned(), opens + lasts);
+        }
+        (1, opens - now)
+    }
+
+    /// `leave.lua`
+    pub fn leave(&mut self, request: &str, buckets: &[&str], sets: &[&str]) {
+        for name in buckets {
+            if let Some(bucket) = self.buckets.get_mut(*name) {
+                bucket.level = (bucket.level - 1.0).max(0.0);
+            }
+        }
+        for name in sets {
+            if let Some(set) = self.in_flight.get_mut(*name) {
+                set.remove(request);
+            }
+        }
+    }
+
+    /// `adapt.lua`
+    pub fn adapt(&mut self, buckets: &[(&str, f64, f64)], success: bool, started: f64, now: f64) -> bool {
+        let mut halved = false;
+        for (name, burst, rate) in buckets {
+            let Some(own) = self.buckets.get_mut(*name) else { continue };
+            let calm = if success { 60e6 } else { 1e6 };
+            if own.halved.is_some_and(|halved| started < halved + calm) {
+                continue;
+            }
+            own.drain(now);
+            if success {
+                own.burst = (own.burst + burst / 64.0).min(*burst);
+                own.rate = (own.rate + rate / 64.0).min(*rate);
+            } else {
+                own.burst = (own.burst / 2.0).max(burst / 16.0).max(1.0);
+                own.rate = (own.rate / 2.0).max(rate / 16.0);
+                own.halved = Some(now);
+                halved = true;
+            }
+        }
+        halved
+    }
+}
+
+impl Server {
+    /// Takes the level of a bucket over from a server, after checking that it is the model's but for a moment's draining.
+    pub fn correct(&mut self, name: &str, level: f64, at: f64, (burst, rate): (f64, f64)) {
+        let own = self.buckets.get_mut(name).unwrap();
+        assert!((own.level - level).abs() < 1.0, "{own:?} {level}");
+        assert!((own.burst - burst).abs() < 1e-6 && (own.rate - rate).abs() < 1e-6, "{own:?} {burst} {rate}");
+        (own.level, own.at) = (level, at);
+    }
+}
+
+impl Bucket {
+    fn drain(&mut self, now: f64) {
+        self.level = (self.level - self.rate * (now - self.at).max(0.0) / 1e6).max(0.0);
+        self.at = self.at.max(now);
+    }
+}
