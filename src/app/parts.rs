@@ -204,7 +204,7 @@ fn search_data(
 ) -> Result<SearchData, Error> {
     let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
     let settings = engine_settings(config, simulated);
-    let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink));
+    let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink), None);
     let budget = config.cache.max_bytes.0;
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
@@ -214,7 +214,7 @@ fn search_data(
         writer: store.writer.clone(),
         secrets: secrets.clone(),
         clock: clock.clone(),
-        reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
+        reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl, None),
         answers: Answers::new(bytes(rendered), clock.clone()),
         weeks: Weeks::default(),
         system_annotations: SystemAnnotations::load(&config.annotations)?,

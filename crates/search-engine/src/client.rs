@@ -67,7 +67,7 @@ pub struct SearchEngine {
 }
 
 impl SearchEngine {
-    /// Creates the client. Sends no request.
+    /// Creates the client. Sends no request. Replicas that share gates keep its pace together.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -75,10 +75,11 @@ impl SearchEngine {
         clock: Clock,
         random: Random,
         sink: Arc<dyn GrantSink>,
+        shared: Option<shared::Gates>,
     ) -> Self {
         Self {
             oauth: Oauth::new(settings.oauth.clone(), http.clone()),
-            pacer: Pacer::new(settings.pace),
+            pacer: Pacer::new(settings.pace, shared),
             tokens: Mutex::default(),
             records: Records::default(),
             meter: UpstreamMeter::default(),

@@ -5,7 +5,9 @@
 mod appearances;
 pub mod brand;
 mod client;
+mod columns;
 pub mod countries;
+mod elsewhere;
 mod error;
 mod failure;
 pub mod filter;

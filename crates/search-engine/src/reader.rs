@@ -11,16 +11,18 @@ use common::{
     single_flight::{Locked, SharedResult, SingleFlight},
 };
 use futures_util::future::try_join_all;
+use shared::Readings;
 use uuid::Uuid;
 
 use super::{
     client::SearchEngine,
+    elsewhere::{Elsewhere, Known},
     error::{ReadError, SearchEngineError},
     pace::{Asker, Lane},
     planner::Plan,
     reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
     recent::{LastFinal, RecentReader, headline_span},
-    settings::Account,
+    settings::{Account, scopes_of},
     wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
 
@@ -46,10 +48,10 @@ struct Request {
 }
 
 impl Request {
-    /// The cache key of the request. It begins with [`prefix`].
+    /// The cache key of the request. It begins with the account's scope.
     fn key(&self) -> Result<String, SearchEngineError> {
         let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
-        Ok(format!("{}{} {body}", prefix(self.account.id), self.site))
+        Ok(format!("{} {} {body}", self.account.scope(), self.site))
     }
 
     /// Returns the daily series whose sum equals the totals that this requests. If that series is cached or in flight, no
@@ -78,20 +80,29 @@ pub struct Reader {
     /// The requests under way. Each ends when nobody waits for it.
     requests: SingleFlight<Key, Arc<Reading>, SearchEngineError>,
     recent: RecentReader,
+    elsewhere: Elsewhere,
     clock: Clock,
     ttl: TimeDelta,
     asker: Asker,
 }
 
 impl Reader {
-    /// Caches readings of at most `max_bytes` in total for `ttl`.
+    /// Caches readings of at most `max_bytes` in total for `ttl`, and shares them with other replicas.
     #[must_use]
-    pub fn new(engine: Arc<SearchEngine>, clock: Clock, max_bytes: usize, ttl: TimeDelta) -> Self {
+    pub fn new(
+        engine: Arc<SearchEngine>,
+        clock: Clock,
+        max_bytes: usize,
+        ttl: TimeDelta,
+        shared: Option<Readings>,
+    ) -> Self {
         let for_recent = max_bytes / RECENT_SHARE;
+        let elsewhere = Elsewhere(shared);
         Self {
             cache: Arc::new(ByteCache::new(max_bytes - for_recent)),
             requests: SingleFlight::while_wanted(),
-            recent: RecentReader::new(engine.clone(), clock.clone(), for_recent, ttl),
+            recent: RecentReader::new(engine.clone(), clock.clone(), for_recent, ttl, elsewhere.clone()),
+            elsewhere,
             engine,
             clock,
             ttl,
@@ -123,9 +134,13 @@ impl Reader {
         Ok(recent.freshness)
     }
 
-    /// Drops all readings of an account, also readings in flight when they arrive, and the client's notes about it.
+    /// Drops all readings of an account, also readings in flight when they arrive, and the client's notes about it. Those that replicas
+    /// share are deleted in the background.
     pub fn forget_account(&self, account: Uuid) {
-        let start = prefix(account);
+        if let Some(shared) = self.elsewhere.0.clone() {
+            tokio::spawn(async move { shared.forget(&account.to_string()).await });
+        }
+        let start = scopes_of(account);
         self.requests.lock().forget(|(_, key)| key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
         self.recent.forget_account(account);
@@ -217,7 +232,7 @@ impl Reader {
                 let days = by_day.and_then(|key| self.under_way(&requests, &key));
                 let reader = self.clone();
                 requests.start((self.asker.lane, key.clone()), move |running| async move {
-                    let reading = Arc::new(reader.summed_or_fetched(&request, days).await?);
+                    let reading = Arc::new(reader.once(&request, &key, days).await?);
                     running.keep(|| reader.keep(key, &reading, &request));
                     Ok(reading)
                 })
@@ -231,12 +246,26 @@ impl Reader {
         [Lane::Own, self.asker.lane].into_iter().find_map(|lane| requests.get(&(lane, key.to_owned())))
     }
 
+    /// Returns the reading that another replica has or makes, or makes it for all.
+    async fn once(&self, request: &Request, key: &str, days: Option<UnderWay>) -> Result<Reading, SearchEngineError> {
+        let known = Known { account: &request.account, request: of_site(key), lane: self.asker.lane };
+        let expires_at = |reading: &Reading| reading.read_at + self.ttl_of(request);
+        self.elsewhere.once(known, expires_at, || self.summed_or_fetched(request, days)).await
+    }
+
     /// Returns the sum of `days`, or fetches the totals if there are no days or their sum is not exact.
     async fn summed_or_fetched(&self, request: &Request, days: Option<UnderWay>) -> Result<Reading, SearchEngineError> {
         if let Some(days) = days
             && let Some(total) = days.await?.total()
         {
             return Ok(total);
+        }
+        if let Some(by_day) = request.by_day() {
+            let key = by_day.key()?;
+            let known = Known { account: &by_day.account, request: of_site(&key), lane: self.asker.lane };
+            if let Some(total) = self.elsewhere.get(known).await.and_then(|days| days.total()) {
+                return Ok(total);
+            }
         }
         let Request { account, site, query } = request;
         let answer = self.engine.query(account, site, self.asker, query, query.row_limit).await?;
@@ -252,7 +281,7 @@ impl Reader {
     /// The time to cache the response. Days before the first incomplete one, as the search engine named it last, are final.
     fn ttl_of(&self, request: &Request) -> TimeDelta {
         let Request { account, site, query } = request;
-        let recent = self.recent.kept(account.id, site, headline_span(0));
+        let recent = self.recent.kept(account, site, headline_span(0));
         let named = recent.and_then(|recent| recent.freshness.first_incomplete_date);
         let usually = self.clock.pacific_today() - TimeDelta::days(USUALLY_UNSETTLED);
         let settled = named.is_some_and(|first| query.end_date < first)
@@ -261,7 +290,7 @@ impl Reader {
     }
 }
 
-/// The start of the cache keys of an account.
-fn prefix(account: Uuid) -> String {
-    format!("{account} ")
+/// The part of a cache key after the account.
+fn of_site(key: &str) -> &str {
+    key.split_once(' ').map_or(key, |(_, request)| request)
 }

@@ -17,10 +17,11 @@ use uuid::Uuid;
 
 use super::{
     client::SearchEngine,
+    elsewhere::{Elsewhere, Known},
     error::SearchEngineError,
     pace::{Asker, Lane},
     reading::{Reading, reading_of, row_limit},
-    settings::Account,
+    settings::{Account, scopes_of},
     wire::{DataState, Dimension, QueryRequest, SearchType, SiteUrl},
 };
 
@@ -158,20 +159,27 @@ pub struct RecentReader {
     kept: Arc<ByteCache<Arc<RecentDays>>>,
     under_way: SingleFlight<Key, Arc<RecentDays>, SearchEngineError>,
     in_background: Places<Uuid>,
+    elsewhere: Elsewhere,
     clock: Clock,
     ttl: TimeDelta,
 }
 
 impl RecentReader {
-    /// Keeps at most `max_bytes` for `ttl`.
-    pub(super) fn new(engine: Arc<SearchEngine>, clock: Clock, max_bytes: usize, ttl: TimeDelta) -> Self {
+    /// Keeps at most `max_bytes` for `ttl`, and shares readings with other replicas.
+    pub(super) fn new(
+        engine: Arc<SearchEngine>,
+        clock: Clock,
+        max_bytes: usize,
+        ttl: TimeDelta,
+        elsewhere: Elsewhere,
+    ) -> Self {
         let (kept, under_way) = (Arc::new(ByteCache::new(max_bytes)), SingleFlight::lasting());
-        Self { engine, kept, under_way, in_background: Places::new(IN_BACKGROUND), clock, ttl }
+        Self { engine, kept, under_way, in_background: Places::new(IN_BACKGROUND), elsewhere, clock, ttl }
     }
 
     /// Returns the kept days of a site, unless they have expired. Reads nothing.
     #[must_use]
-    pub fn kept(&self, account: Uuid, site: &SiteUrl, span: u32) -> Option<Arc<RecentDays>> {
+    pub fn kept(&self, account: &Account, site: &SiteUrl, span: u32) -> Option<Arc<RecentDays>> {
         self.kept.get_if(&key(account, site), self.clock.now(), |kept| kept.span >= span)
     }
 
@@ -180,7 +188,7 @@ impl RecentReader {
     #[must_use]
     pub fn ask(&self, account: &Account, site: &SiteUrl, span: u32, lane: Lane) -> Recent {
         let under_way = self.under_way.lock();
-        let Some(kept) = self.kept(account.id, site, span) else {
+        let Some(kept) = self.kept(account, site, span) else {
             return Recent::UnderWay(self.start(under_way, account, site, span, lane));
         };
         if self.clock.now() - kept.freshness.read_at >= REREAD_AFTER.min(self.ttl) {
@@ -198,7 +206,7 @@ impl RecentReader {
         span: u32,
         lane: Lane,
     ) -> SharedResult<Arc<RecentDays>, SearchEngineError> {
-        let key = key(account.id, site);
+        let key = key(account, site);
         let mut faster = Lane::ALL.into_iter().take_while(|other| *other <= lane);
         if let Some(reading) = faster.find_map(|lane| under_way.get(&(lane, span, key.clone()))) {
             return reading;
@@ -265,13 +273,26 @@ impl RecentReader {
             start_row: 0,
             data_state: DataState::All,
         };
-        let answer = self.engine.query(account, site, Asker::new(lane), &query, cap).await?;
-        Ok(RecentDays::of(&reading_of(answer, &dimensions, cap, self.clock.now()), span, first, today))
+        let body =
+            serde_json::to_string(&query).map_err(|error| SearchEngineError::InvalidRequest(error.to_string()))?;
+        let request = format!("{site} {body}");
+        let known = Known { account, request: &request, lane };
+        let expires_at = |reading: &Reading| reading.read_at + self.ttl;
+        let fetch = || async {
+            let answer = self.engine.query(account, site, Asker::new(lane), &query, cap).await?;
+            Ok(reading_of(answer, &dimensions, cap, self.clock.now()))
+        };
+        let reading = if lane == Lane::Refresh {
+            self.elsewhere.again(known, self.clock.now(), expires_at, fetch).await?
+        } else {
+            self.elsewhere.once(known, expires_at, fetch).await?
+        };
+        Ok(RecentDays::of(&reading, span, first, today))
     }
 
     /// Drops the days of an account, also days under way when they arrive.
     pub(super) fn forget_account(&self, account: Uuid) {
-        let start = format!("{account} ");
+        let start = scopes_of(account);
         self.under_way.lock().forget(|(_, _, key)| key.starts_with(&start));
         self.kept.remove_all(|key| key.starts_with(&start));
     }
@@ -283,6 +304,6 @@ impl RecentReader {
 }
 
 /// The cache key. It holds no date, so that kept days answer after midnight, too.
-fn key(account: Uuid, site: &SiteUrl) -> String {
-    format!("{account} {site}")
+fn key(account: &Account, site: &SiteUrl) -> String {
+    format!("{} {site}", account.scope())
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -52,6 +53,22 @@ pub struct Account {
     pub id: Uuid,
     /// The refresh token.
     pub refresh_token: SecretString,
+    /// The time of the connection. Readings of another connection are not this one's.
+    pub connected_at: DateTime<Utc>,
+}
+
+impl Account {
+    /// The account and its connection, as keys of caches have them. What one connection read is out of reach of the next one.
+    #[must_use]
+    pub fn scope(&self) -> String {
+        format!("{}:{}", self.id, self.connected_at.timestamp_millis())
+    }
+}
+
+/// The start of every [`Account::scope`] of an account.
+#[must_use]
+pub fn scopes_of(account: Uuid) -> String {
+    format!("{account}:")
 }
 
 /// Stores a refresh token that the search engine replaced during a refresh.

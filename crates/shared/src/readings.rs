@@ -167,6 +167,28 @@ impl Readings {
         }
     }
 
+    /// Gives a reading to all, in the background, without a claim.
+    pub fn put(&self, scope: &str, request: &str, reading: Vec<u8>, expires_at: DateTime<Utc>) {
+        let (readings, name) = (self.clone(), self.0.names.reading(scope, request));
+        tokio::spawn(async move {
+            let Some((value, lasts)) = readings.sealed(&name, reading, expires_at).await else { return };
+            let mut set = redis::cmd("SET");
+            readings.0.link.command::<()>(set.arg(name).arg(value).arg("PX").arg(millis(lasts).max(1))).await;
+        });
+    }
+
+    /// Seals a reading, and says how long it lasts. `None` if it is too large, if it has expired, or if too much is on its way.
+    async fn sealed(&self, name: &str, reading: Vec<u8>, expires_at: DateTime<Utc>) -> Option<(Vec<u8>, Duration)> {
+        let Inner { secrets, clock, on_the_way, .. } = &*self.0;
+        let bytes = u32::try_from(reading.len()).unwrap_or(u32::MAX).clamp(1, ON_THE_WAY);
+        let _memory = on_the_way.try_acquire_many(bytes).ok()?;
+        let lasts = (expires_at - clock.now()).to_std().ok().filter(|lasts| !lasts.is_zero())?;
+        let (name, secrets) = (name.to_owned(), secrets.clone());
+        let sealed =
+            beside_unless(reading.len() <= SMALL, move || sealed::sealed(&reading, expires_at, &name, &secrets));
+        Some((sealed.await.ok()??, lasts))
+    }
+
     /// Deletes all readings of an account, as far as they are found. Others are out of reach after its next connection.
     pub async fn forget(&self, account: &str) {
         let pattern = format!("{}*", self.0.names.readings_of(account));
@@ -249,22 +271,13 @@ impl Claimed {
         let Some(claim) = self.claim.take() else { return };
         let (readings, name) = (self.readings.clone(), self.name.clone());
         tokio::spawn(async move {
-            let Inner { secrets, clock, on_the_way, uses, .. } = &*readings.0;
-            let bytes = u32::try_from(reading.len()).unwrap_or(u32::MAX).clamp(1, ON_THE_WAY);
-            let Ok(_memory) = on_the_way.clone().try_acquire_many_owned(bytes) else {
-                return readings.release(&name, &claim).await;
-            };
-            let lasts = (expires_at - clock.now()).to_std().unwrap_or_default();
-            let (own, key) = (name.clone(), secrets.clone());
-            let sealed =
-                beside_unless(reading.len() <= SMALL, move || sealed::sealed(&reading, expires_at, &own, &key)).await;
-            match sealed {
-                Ok(Some(value)) if !lasts.is_zero() => {
+            match readings.sealed(&name, reading, expires_at).await {
+                Some((value, lasts)) => {
                     if readings.swap(&name, claim.text.as_bytes(), true, &value, lasts).await == Some(false) {
-                        uses.fenced.fetch_add(1, Ordering::Relaxed);
+                        readings.0.uses.fenced.fetch_add(1, Ordering::Relaxed);
                     }
                 }
-                _ => readings.release(&name, &claim).await,
+                None => readings.release(&name, &claim).await,
             }
         });
     }

@@ -100,7 +100,7 @@ impl SearchData {
         }
         let token = search_accounts::refresh_token(&self.secrets, account)?;
         let token = token.ok_or_else(|| self.disconnected(Disconnection::Revoked, by))?;
-        Ok(Account { id: account.id, refresh_token: token.into() })
+        Ok(Account { id: account.id, refresh_token: token.into(), connected_at: account.connected_at })
     }
 
     /// Returns the error for a search account that cannot be used.
@@ -141,7 +141,7 @@ impl SearchData {
     /// Returns the kept recent days of a site. Reads nothing.
     #[must_use]
     pub fn kept_recent(&self, site: &SearchSite, span: u32) -> Option<Arc<RecentDays>> {
-        self.reader.recent().kept(site.credentials.id, &site.url, span)
+        self.reader.recent().kept(&site.credentials, &site.url, span)
     }
 
     /// Returns the recent days of a site, or starts to read them in the background.

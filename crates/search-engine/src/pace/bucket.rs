@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The initial share of the maximum speed.
-const START: f64 = 0.5;
+pub const START: f64 = 0.5;
 
 /// Growth per success, as a share of the maximum: 32 successes from the start to the maximum.
 const STEP: f64 = 1.0 / 64.0;

@@ -14,11 +14,11 @@ use super::{
 
 /// All readers of share links together get this fraction (1/n) of the requests in flight. Even this share answers a
 /// dashboard in four rounds.
-const SHARED_IN_FLIGHT: u32 = 4;
+pub const SHARED_IN_FLIGHT: u32 = 4;
 
 /// They get this fraction (1/n) of the rate and of the burst. It is larger than their share of the requests in flight,
 /// because it matters only when responses are fast.
-const SHARED_SPEED: u32 = 2;
+pub const SHARED_SPEED: u32 = 2;
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);

@@ -3,12 +3,13 @@
 //! The search engine counts requests by site and by account, and refuses requests beyond its quota. A request therefore needs
 //! capacity at both (`gates.rs`), at a speed that adapts to the responses (`bucket.rs`). Without capacity it queues
 //! (`turns.rs`). Those three receive the time as an argument. This file takes it from the runtime and wakes waiting
-//! requests.
+//! requests. Replicas that share their gates pass those, too (`together.rs`).
 
 mod bucket;
 mod gates;
 #[cfg(test)]
 mod tests;
+mod together;
 mod turns;
 
 use std::{
@@ -28,6 +29,7 @@ use uuid::Uuid;
 
 use self::{
     gates::Way,
+    together::{PassedTogether, Together},
     turns::{Ticket, Turns},
 };
 use super::wire::SiteUrl;
@@ -65,6 +67,20 @@ impl Default for Pace {
     /// The search engine allows 1,200 requests a minute. This allows at most 60 + 60 × 18 = 1,140.
     fn default() -> Self {
         Self { max_in_flight: 16, bucket: 60, refill_per_second: 18, quota: Quota::default() }
+    }
+}
+
+impl Pace {
+    /// The part of one of so many replicas.
+    #[must_use]
+    pub fn divided_by(self, replicas: u32) -> Self {
+        let part = |number: u32| (number / replicas.max(1)).max(1);
+        Self {
+            max_in_flight: part(self.max_in_flight),
+            bucket: part(self.bucket),
+            refill_per_second: part(self.refill_per_second),
+            quota: Quota { per_minute: part(self.quota.per_minute), per_day: part(self.quota.per_day) },
+        }
     }
 }
 
@@ -139,7 +155,10 @@ struct State {
 
 /// The pace of all sites and accounts.
 #[derive(Clone)]
-pub struct Pacer(Arc<Mutex<State>>);
+pub struct Pacer {
+    state: Arc<Mutex<State>>,
+    together: Option<Together>,
+}
 
 /// A request that is queued, and in flight once it has started, until it is dropped.
 pub struct Permit {
@@ -147,13 +166,16 @@ pub struct Permit {
     way: Way,
     ticket: Ticket,
     started: Option<Instant>,
+    /// Its passage through the pace of all replicas.
+    together: Option<Arc<PassedTogether>>,
 }
 
 impl Pacer {
-    /// Creates a pacer without requests.
+    /// Creates a pacer without requests. Replicas that share gates keep the pace together.
     #[must_use]
-    pub fn new(pace: Pace) -> Self {
-        Self(Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None })))
+    pub fn new(pace: Pace, shared: Option<shared::Gates>) -> Self {
+        let state = Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None }));
+        Self { state, together: shared.map(|shared| Together::new(shared, pace)) }
     }
 
     /// Waits until a request about `site` may start. It counts as in flight as long as the permit lives. Dropping the future
@@ -162,9 +184,12 @@ impl Pacer {
         let way = Way { account, site: site.clone(), lane: asker.lane };
         let (wake, woken) = oneshot::channel();
         let ticket = self.with(|state, now| state.turns.ask(&way, asker.question, wake, now));
-        let mut permit = Permit { pacer: self.clone(), way, ticket, started: None };
+        let mut permit = Permit { pacer: self.clone(), way, ticket, started: None, together: None };
         // Cannot fail: the queue keeps the sender until the request starts.
         let _ = woken.await;
+        if let Some(together) = &self.together {
+            permit.together = Some(Arc::new(together.pass(&permit.way).await));
+        }
         permit.started = Some(Instant::now());
         permit
     }
@@ -176,7 +201,7 @@ impl Pacer {
 
     /// Changes the state, starts every request that fits, and schedules a wake-up for the others.
     fn with<T>(&self, change: impl FnOnce(&mut State, Instant) -> T) -> T {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let changed = change(&mut state, now);
         for wake in state.turns.start(now) {
@@ -196,11 +221,11 @@ impl Pacer {
         // Without a runtime nobody is waiting.
         let Ok(runtime) = Handle::try_current() else { return };
         state.alarm = Some(at);
-        let pacer = Arc::downgrade(&self.0);
+        let (state, together) = (Arc::downgrade(&self.state), self.together.clone());
         runtime.spawn(async move {
             sleep_until(at).await;
-            if let Some(pacer) = pacer.upgrade() {
-                Self(pacer).with(|state, _| state.alarm = state.alarm.filter(|alarm| *alarm != at));
+            if let Some(state) = state.upgrade() {
+                Self { state, together }.with(|state, _| state.alarm = state.alarm.filter(|alarm| *alarm != at));
             }
         });
     }
@@ -218,6 +243,9 @@ impl Pacer {
 impl Permit {
     /// Records a success: the pace grows.
     pub fn accepted(&self) {
+        if let Some(together) = &self.together {
+            PassedTogether::note(together, true);
+        }
         if let Some(started) = self.started {
             self.pacer.with(|state, now| state.turns.gates().accepted(&self.way, started, now));
         }
@@ -225,6 +253,9 @@ impl Permit {
 
     /// Records a quota refusal: the pace halves.
     pub fn refused(&self) {
+        if let Some(together) = &self.together {
+            PassedTogether::note(together, false);
+        }
         let Some(started) = self.started else { return };
         let slower = self.pacer.with(|state, now| {
             let gates = state.turns.gates();

@@ -26,7 +26,7 @@ async fn settled_days_are_kept_for_six_hours_and_others_for_a_quarter() {
 async fn accounts_do_not_share_readings() {
     let bench = Bench::new().await;
     for id in [Uuid::from_u128(1), Uuid::from_u128(2)] {
-        let account = Account { id, refresh_token: "grant".into() };
+        let account = Account { id, refresh_token: "grant".into(), connected_at: DateTime::UNIX_EPOCH };
         bench.reader.read(&account, &site(), &part(10), &Plan::everything()).await.unwrap();
     }
     assert_eq!(bench.upstream.queries(), 2);

@@ -196,8 +196,8 @@ impl Bench {
             patience,
         };
         let kept = Arc::new(Kept::default());
-        let engine = SearchEngine::new(settings, http_client(), clock.clone(), Random::seeded(1), kept.clone());
-        let reader = Reader::new(Arc::new(engine), clock, 1 << 24, chrono::TimeDelta::hours(6));
+        let engine = SearchEngine::new(settings, http_client(), clock.clone(), Random::seeded(1), kept.clone(), None);
+        let reader = Reader::new(Arc::new(engine), clock, 1 << 24, chrono::TimeDelta::hours(6), None);
         Self { upstream, reader, hand, kept }
     }
 
@@ -215,7 +215,7 @@ fn site() -> SiteUrl {
 }
 
 fn account(grant: &str) -> Account {
-    Account { id: Uuid::nil(), refresh_token: grant.into() }
+    Account { id: Uuid::nil(), refresh_token: grant.into(), connected_at: DateTime::UNIX_EPOCH }
 }
 
 fn date(text: &str) -> NaiveDate {

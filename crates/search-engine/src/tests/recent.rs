@@ -114,9 +114,9 @@ async fn a_reading_goes_on_when_nobody_waits() {
     bench.upstream.reply([days("2026-11-19")]);
     drop(ask(&bench, Lane::Headlines));
     until_asked(&bench, 1).await;
-    while bench.reader.recent().kept(Uuid::nil(), &site(), SPAN).is_none() {
+    while bench.reader.recent().kept(&account("grant"), &site(), SPAN).is_none() {
         tokio::task::yield_now().await;
     }
     bench.reader.forget_account(Uuid::nil());
-    assert!(bench.reader.recent().kept(Uuid::nil(), &site(), SPAN).is_none());
+    assert!(bench.reader.recent().kept(&account("grant"), &site(), SPAN).is_none());
 }

@@ -52,7 +52,7 @@ fn gates_in_use_are_not_forgotten() {
 }
 
 fn pacer(pace: Pace) -> impl Fn(Asker) -> std::pin::Pin<Box<dyn Future<Output = Permit> + Send>> {
-    let pacer = Pacer::new(pace);
+    let pacer = Pacer::new(pace, None);
     move |asker| {
         let pacer = pacer.clone();
         Box::pin(async move { pacer.start(Uuid::nil(), &SiteUrl("sc-domain:a.test".to_owned()), asker).await })
