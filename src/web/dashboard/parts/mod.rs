@@ -4,6 +4,7 @@ mod cannibalization;
 mod growth;
 mod notes;
 mod overview;
+mod settings;
 mod tables;
 
 use api::{error::ApiError, models::Role};
@@ -25,11 +26,12 @@ pub enum Part {
     Growth,
     Cannibalization,
     Notes,
+    Settings,
 }
 
 impl Part {
     /// Each with its path below the overview and its name.
-    const ALL: [(Self, &'static str, &'static str); 7] = [
+    const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::Overview, "", "Overview"),
         (Self::Table(Table::Queries), "queries", "Queries"),
         (Self::Table(Table::Pages), "pages", "Pages"),
@@ -37,6 +39,7 @@ impl Part {
         (Self::Growth, "growth", "Growth"),
         (Self::Cannibalization, "cannibalization", "Cannibalization"),
         (Self::Notes, "notes", "Notes"),
+        (Self::Settings, "settings", "Settings"),
     ];
 
     /// The parameters of the page besides those of the question.
@@ -47,6 +50,7 @@ impl Part {
             Self::Growth => &growth::NAMES,
             Self::Cannibalization => &cannibalization::NAMES,
             Self::Notes => &notes::NAMES,
+            Self::Settings => &settings::NAMES,
         }
     }
 
@@ -66,20 +70,20 @@ impl Part {
             Self::Table(table) => Some(("performance", tables::judged(view, table, question)?)),
             Self::Growth => Some(("growth-opportunities", of_page(&growth::NAMES))),
             Self::Cannibalization => Some(("cannibalization", of_page(&cannibalization::NAMES))),
-            Self::Notes => None,
+            Self::Notes | Self::Settings => None,
         })
     }
 
-    /// Returns the write that a form of the page asks for.
+    /// Returns the write that a form of the page asks for, or `None` if it only asks for the page again.
     ///
     /// # Errors
     /// `invalid_request` for a form that the page does not have.
-    pub fn write(self, door: &Door, sent: &Sent) -> Result<Write, ApiError> {
-        let write = match self {
-            Self::Notes => notes::write(door, sent),
-            _ => None,
-        };
-        write.ok_or_else(|| ApiError::invalid("form", "is not one of this page; open the page and send it again"))
+    pub fn write(self, door: &Door, sent: &Sent) -> Result<Option<Write>, ApiError> {
+        match self {
+            Self::Notes => notes::write(door, sent).map(Some).ok_or_else(forms::unknown),
+            Self::Settings => settings::write(door, sent),
+            _ => Err(forms::unknown()),
+        }
     }
 
     /// Returns the page at `path` below the overview, and its name.
@@ -95,10 +99,11 @@ impl Part {
             Self::Growth => growth::page(opened).await,
             Self::Cannibalization => cannibalization::page(opened).await,
             Self::Notes => notes::page(opened).await,
+            Self::Settings => settings::page(opened).await,
         }?;
         Ok(html! {
             (tabs(opened, self))
-            (forms::notice(opened.view.done.as_deref(), opened.sent.as_ref()))
+            (forms::notice("", opened.view.done.as_deref(), opened.sent.as_ref()))
             (body)
         })
     }
