@@ -21,15 +21,19 @@ pub fn named(operator: FilterOperator) -> (&'static str, &'static str) {
     found.map_or(("", ""), |(_, name, words)| (name, words))
 }
 
-/// A condition with its dimension.
-pub fn said(condition: &FilterCondition) -> Markup {
-    let table = match condition.dimension {
+fn table(dimension: FilterDimension) -> Table {
+    match dimension {
         FilterDimension::Query => Table::Queries,
         FilterDimension::Page => Table::Pages,
         FilterDimension::Country => Table::Countries,
         FilterDimension::Device => Table::Devices,
         FilterDimension::SearchAppearance => Table::Appearances,
-    };
+    }
+}
+
+/// A condition with its dimension, as short as it can be.
+pub fn said(condition: &FilterCondition) -> Markup {
+    let table = table(condition.dimension);
     let way = if condition.operator == FilterOperator::Equals { "" } else { named(condition.operator).1 };
     html! {
         (table.row_name().to_lowercase()) " " (way) @if !way.is_empty() { " " }
@@ -40,6 +44,13 @@ pub fn said(condition: &FilterCondition) -> Markup {
 /// A condition whose dimension is known from what stands before it.
 pub fn rule(operator: FilterOperator, value: &str) -> Markup {
     html! { (named(operator).1) " " bdi.quoted { (shown(Table::Queries, value)) } }
+}
+
+/// A condition with its dimension, as a part of a sentence.
+pub fn clause(condition: &FilterCondition) -> Markup {
+    html! {
+        "the " (table(condition.dimension).row_name().to_lowercase()) " " (rule(condition.operator, &condition.value))
+    }
 }
 
 /// Conditions as one sentence. A comma says that `and` binds tighter than `or`.

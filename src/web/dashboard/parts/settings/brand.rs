@@ -83,7 +83,7 @@ fn form(opened: &Opened<'_>, known: &BrandedKeywordsAnswer) -> Markup {
                 "New keywords, one per line"
                 textarea name="keywords" rows="3" { (sent.and_then(|sent| sent.text("keywords")).unwrap_or_default()) }
             }
-            (preview::draw(sent, Table::Queries))
+            (preview::draw(sent, Table::Queries, "All keywords together, with the new ones,"))
             div.actions {
                 button { "Add" }
                 button.secondary name=(forms::BUTTON) value=(PREVIEW) { "Preview" }

@@ -46,11 +46,9 @@ fn item(opened: &Opened<'_>, grant: &TeamGrant, id: Uuid, has_team: bool) -> Mar
             @else if others.is_empty() { "Sees this site." }
             @else { "Sees this site and " (others.len()) (if others.len() == 1 { " other." } else { " others." }) }
         }
+        @if has_team { (role(opened, grant)) }
         div.actions {
-            @if has_team {
-                (role(opened, grant))
-                @if !others.is_empty() { (sites(opened, grant, &others, "Remove from this site")) }
-            }
+            @if has_team && !others.is_empty() { (sites(opened, grant, &others, "Remove from this site")) }
             (forms::delete(REMOVE, removes, &[("id", &grant.id.to_string()), (forms::VERSION, &grant.etag)]))
         }
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::web::dashboard::{
     door::Door,
-    draw::conditions::{joined, said},
+    draw::conditions::{clause, joined},
     forms::{self, AGAIN, Sent, Write},
     opened::Opened,
 };
@@ -163,7 +163,7 @@ fn traffic(opened: &Opened<'_>, known: &Known, sent: Option<&Sent>) -> Markup {
         @if let Some(filters) = view.text("filters") {
             label.choice {
                 input type="checkbox" name="filters" value=(filters) checked[sent.is_none_or(|sent| sent.text("filters").is_some())];
-                span { "Only what this view shows: " (joined(view.filters.iter().map(|condition| (condition.logic, said(condition))))) }
+                span { "Only what this view shows: where " (joined(view.filters.iter().map(|condition| (condition.logic, clause(condition))))) }
             }
         } @else {
             p.quiet-text { "To share a part only, click rows of the " a href=(opened.door.root()) { "overview" } " to filter it, then come back by Settings." }

@@ -12,7 +12,7 @@ use pages::page::words::time;
 use super::{known::Known, saved::Kind};
 use crate::web::dashboard::{
     draw::{
-        conditions::{joined, said},
+        conditions::{clause, joined},
         words,
     },
     forms::Sent,
@@ -70,7 +70,7 @@ impl Opens {
         html! {
             (self.traffic(known))
             @if !self.filters.is_empty() {
-                ", where " (joined(self.filters.iter().map(|condition| (condition.logic, said(condition)))))
+                ", where " (joined(self.filters.iter().map(|condition| (condition.logic, clause(condition)))))
             }
             @match self.window {
                 Some(window) => { ", on " (words::window(window)) ", without a comparison" }

@@ -10,8 +10,8 @@ use crate::web::dashboard::{
     table::Table,
 };
 
-/// Draws the answer, if a form was sent that asked for it. `table` holds what is matched.
-pub fn draw(sent: Option<&Sent>, table: Table) -> Markup {
+/// Draws the answer, if a form was sent that asked for it. `table` holds what is matched, `what` says what would match it.
+pub fn draw(sent: Option<&Sent>, table: Table, what: &str) -> Markup {
     let answer = sent.and_then(|sent| sent.preview.clone());
     let answer = answer.and_then(|json| ClassificationPreviewAnswer::parse_from_json(Some(json)).ok());
     html! {
@@ -19,7 +19,7 @@ pub fn draw(sent: Option<&Sent>, table: Table) -> Markup {
             div.preview role="status" {
                 p { (sentence(&data, table)) }
                 @if !data.largest.is_empty() { (largest(&data, table)) }
-                p.quiet-text { "Counted in web search, " (words::window(meta.window)) ". Nothing is saved yet." }
+                p.quiet-text { (what) " in web search, " (words::window(meta.window)) ". Nothing is saved yet." }
             }
         }
     }

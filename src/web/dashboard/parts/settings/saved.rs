@@ -175,7 +175,7 @@ fn form(kind: Kind, opened: &Opened<'_>, action: &str, saved: Option<&Saved>) ->
                 }
             }
             (conditions::fields(kind.subject().trim_end(), &rows))
-            (preview::draw(sent, kind.table()))
+            (preview::draw(sent, kind.table(), "These conditions"))
             div.actions {
                 button { @if saved.is_some() { "Save" } @else { "Add" } }
                 button.secondary name=(forms::BUTTON) value=(PREVIEW) formnovalidate { "Preview" }

@@ -30,7 +30,7 @@ pub fn draw(opened: &Opened<'_>, known: &Known) -> Markup {
         p {
             "The search engine calls it " code { (site.site_url) } "."
             @if let Some(owner) = owner { " It belongs to " bdi { (owner) } "." }
-            " What stands in this card is yours alone: nobody else sees it."
+            " Only you see your marks and tags."
         }
         div.actions {
             (toggle(opened, "site.favorite", site.favorite, "Mark as a favourite", "No longer a favourite"))
