@@ -1,23 +1,34 @@
 //! Tests of the rights of roles on the page.
 
+use api::models::Role;
 use serde_json::json as object;
 
 use super::{Desk, json};
 use crate::support::{
     app::{TestApp, shared},
-    signed_in::Browser,
+    signed_in::{Browser, Page},
 };
 
-/// The forms that a role is needed for, with fields that are allowed.
-const OF_EDITORS: [(&str, &[(&str, &str)]); 4] = [
-    ("brand.add", &[("keywords", "not allowed")]),
-    ("brand.delete", &[("keyword", "northmoor")]),
-    ("segments.add", &[("name", "Not allowed"), ("logic", "and"), ("operator", "contains"), ("value", "x")]),
-    ("clusters.add", &[("name", "Not allowed"), ("logic", "and"), ("operator", "contains"), ("value", "x")]),
+/// The forms that need a role, with fields that are allowed.
+const FORMS: [(&str, &[(&str, &str)], Role); 6] = [
+    ("brand.add", &[("keywords", "not allowed")], Role::Editor),
+    ("brand.delete", &[("keyword", "northmoor")], Role::Editor),
+    ("segments.add", &CONTENT, Role::Editor),
+    ("clusters.add", &CONTENT, Role::Editor),
+    ("links.make", &[("days", "choice")], Role::Admin),
+    ("team.invite", &[("email", "eve@example.com"), ("role", "admin"), ("sites", "this")], Role::Owner),
 ];
-const OF_ADMINS: [(&str, &[(&str, &str)]); 1] = [("links.make", &[("days", "choice")])];
-const OF_OWNERS: [(&str, &[(&str, &str)]); 1] =
-    [("team.invite", &[("email", "eve@example.com"), ("role", "admin"), ("sites", "this")])];
+const CONTENT: [(&str, &str); 4] =
+    [("name", "Not allowed"), ("logic", "and"), ("operator", "contains"), ("value", "x")];
+
+fn name(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "viewer",
+        Role::Editor => "editor",
+        Role::Admin => "admin",
+        Role::Owner => "owner",
+    }
+}
 
 /// Everything that the forms could change.
 async fn state(owner: &Desk) -> Vec<serde_json::Value> {
@@ -29,69 +40,56 @@ async fn state(owner: &Desk) -> Vec<serde_json::Value> {
     found
 }
 
+/// Fails unless the page offers a form to those who may send it, and the form of all others is refused.
+async fn check(desk: &Desk, page: &Page, form: &[(&str, &str)], may: bool, needed: &str) {
+    let action = form[0].1;
+    assert_eq!(page.body.contains(&format!("value=\"{action}\"")), may, "{action}: {}", page.body);
+    if !may {
+        let refused = desk.refused(403, form).await;
+        assert!(refused.body.contains(&format!("needs the role {needed}")), "{action}: {}", refused.body);
+    }
+}
+
 #[tokio::test]
 async fn each_role_writes_what_it_may_and_is_shown_no_other_form() {
     let app = TestApp::start(|_| {}).await;
     let owner = Desk::of(&app, "owner").await;
-    let grants = json(&owner.browser, "/api/team").await;
-    let grant = |email: &str| {
-        let found = grants["data"].as_array().unwrap().iter().find(|grant| grant["email"] == email);
-        found.unwrap()["id"].as_str().unwrap().to_owned()
-    };
-    let (of_viewer, of_editor) = (grant("viewer@demo.test"), grant("editor@demo.test"));
     owner.does(&[("do", "links.make"), ("days", "choice")], "links.made").await;
-    let link = owner.records("share-links").await[0]["id"].as_str().unwrap().to_owned();
-    let segment = owner.records("segments").await[0]["id"].as_str().unwrap().to_owned();
-    let cluster = owner.records("topic-clusters").await[0]["id"].as_str().unwrap().to_owned();
-    let by_id = [("segments.delete", &segment), ("clusters.delete", &cluster), ("links.revoke", &link)];
+    let mut by_id = Vec::new();
+    for (operation, action, needed) in [
+        ("segments", "segments.delete", Role::Editor),
+        ("topic-clusters", "clusters.delete", Role::Editor),
+        ("share-links", "links.revoke", Role::Admin),
+    ] {
+        by_id.push((action, owner.records(operation).await[0]["id"].as_str().unwrap().to_owned(), needed));
+    }
+    let grants = json(&owner.browser, "/api/team").await["data"].as_array().unwrap().clone();
+    let grant = |email: &str| grants.iter().find(|grant| grant["email"] == email).unwrap()["id"].as_str().unwrap();
+    let (of_viewer, of_editor) = (grant("viewer@demo.test"), grant("editor@demo.test"));
 
-    for (who, role) in [("viewer", "viewer"), ("editor", "editor"), ("editor", "admin")] {
-        app.actor("owner")
-            .await
-            .put(
-                &format!("/api/team/{of_editor}"),
-                &object!({ "role": if role == "admin" { "admin" } else { "editor" } }),
-            )
-            .await
-            .expect(200);
-        let (desk, before) = (Desk::of(&app, who).await, state(&owner).await);
+    for (who, role) in [("viewer", Role::Viewer), ("editor", Role::Editor), ("editor", Role::Admin)] {
+        if role == Role::Admin {
+            let admin = object!({ "role": "admin" });
+            app.actor("owner").await.put(&format!("/api/team/{of_editor}"), &admin).await.expect(200);
+        }
+        let desk = Desk::of(&app, who).await;
         let page = desk.page().await;
-        let offers = |action: &str| page.body.contains(&format!("value=\"{action}\""));
-        for (least, forms) in [("editor", &OF_EDITORS[..]), ("admin", &OF_ADMINS), ("owner", &OF_OWNERS)] {
-            let may = match least {
-                "editor" => role != "viewer",
-                "admin" => role == "admin",
-                _ => false,
-            };
-            for (action, fields) in forms {
-                assert_eq!(offers(action), may, "{role}: {action}");
-                if !may {
-                    let form = [&[("do", *action)], *fields].concat();
-                    let refused = desk.refused(403, &form).await;
-                    assert!(
-                        refused.body.contains(&format!("needs the role {least}")),
-                        "{role} {action}: {}",
-                        refused.body
-                    );
-                }
-            }
+        let before = state(&owner).await;
+        for (action, fields, needed) in FORMS {
+            let form = [&[("do", action)], fields].concat();
+            check(&desk, &page, &form, role >= needed, name(needed)).await;
         }
-        for (action, id) in by_id {
-            let may = if action == "links.revoke" { role == "admin" } else { role != "viewer" };
-            assert_eq!(offers(action), may, "{role}: {action}");
-            if !may {
-                desk.refused(403, &[("do", action), ("id", id)]).await;
-            }
+        for (action, id, needed) in &by_id {
+            check(&desk, &page, &[("do", action), ("id", id)], role >= *needed, name(*needed)).await;
         }
-        let other = if who == "viewer" { &of_editor } else { &of_viewer };
-        for (action, field) in
-            [("team.role", ("role", "admin")), ("team.sites", ("property", desk.id())), ("team.remove", ("x", ""))]
+        let other = if who == "viewer" { of_editor } else { of_viewer };
+        for (action, field) in [("role", ("role", "admin")), ("sites", ("property", desk.id())), ("remove", ("x", ""))]
         {
-            assert!(!offers(action), "{role}: {action}");
-            let status = if action == "team.sites" { 404 } else { 404 };
-            desk.refused(status, &[("do", action), ("id", other), field]).await;
+            let action = format!("team.{action}");
+            assert!(!page.body.contains(&action), "{action}");
+            desk.refused(404, &[("do", &action), ("id", other), field]).await;
         }
-        assert_eq!(state(&owner).await, before, "{role}");
+        assert_eq!(state(&owner).await, before, "{role:?}");
     }
 }
 

@@ -87,7 +87,7 @@ pub fn fields(legend: &str, rows: &[Row]) -> Markup {
                     input type="text" name="value" maxlength="4096" aria-label={ "Condition " (number) ", text" } value=(row.value);
                 }
             }
-            p.quiet-text { "“and” binds tighter than “or”. “is one of” takes texts with commas between them. An empty row is left out." }
+            p.quiet-text { "A row with “or” begins an alternative. “is one of” takes texts with commas between them. An empty row is left out." }
         }
     }
 }

@@ -56,7 +56,7 @@ pub fn write(door: &Door, sent: &Sent) -> Result<Option<Write>, ApiError> {
 
 /// Draws the page.
 pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
-    let known = Known::read(opened).await?;
+    let known = Box::pin(Known::read(opened)).await?;
     // The refusal of a form of no section.
     let stray = opened.sent.as_ref().map(Sent::section).filter(|at| !at.is_empty());
     let stray = stray.filter(|at| SECTIONS.iter().all(|(section, _)| section != at));

@@ -34,9 +34,9 @@ fn sentence(found: &ClassificationPreview, table: Table) -> Markup {
         @if found.rows == 0 { strong { "No " (one) " would match." } } @else {
             strong { (words::count(found.rows)) @if found.rows_capped { " or more" } " " (if found.rows == 1 { &one } else { &all }) }
             " would match, with " strong { (words::count(matched.metrics.clicks)) " clicks" }
-            " (" (share(matched.clicks_share)) " of the site's) and "
+            " (" span.number { (share(matched.clicks_share)) } " of the site's) and "
             strong { (words::count(matched.metrics.impressions)) " impressions" }
-            " (" (share(matched.impressions_share)) ")."
+            " (" span.number { (share(matched.impressions_share)) } ")."
         }
         " " (words::count(found.unmatched.clicks)) " clicks would not match."
         @if let Some(unnamed) = &found.anonymised {
