@@ -4,6 +4,7 @@ use std::{
     io::{BufRead as _, BufReader},
     net::SocketAddr,
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use crate::Measured;
@@ -36,6 +37,17 @@ impl Server {
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         let kibibytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
         Some(kibibytes * 1024)
+    }
+}
+
+impl Server {
+    /// Processor time that the process has taken, as Linux reports it in hundredths of a second; `None` on other systems.
+    pub fn processor_time(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        // The name of the program, which may hold spaces, ends with the last parenthesis.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(Duration::from_millis(10 * (user + system)))
     }
 }
 

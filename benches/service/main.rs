@@ -1,7 +1,8 @@
 //! Speed and size of the service; each figure is beside a baseline that the same run measures.
 //!
 //! Three processes take part: the service, the baseline, and this one, which generates the load. `cargo bench --bench
-//! service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes` select parts.
+//! service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes`,
+//! `-- pages` select parts.
 //! `docs/BENCHMARKS.md` explains the figures.
 
 mod bare;
@@ -12,6 +13,7 @@ mod engine;
 mod figure;
 mod load;
 mod memory;
+mod pages;
 mod setting;
 mod start;
 mod warm;
@@ -27,7 +29,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 type Measured<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The measurements, in order.
-const NAMES: [&str; 6] = ["start", "memory", "warm", "writes", "cold", "engine"];
+const NAMES: [&str; 7] = ["start", "memory", "warm", "pages", "writes", "cold", "engine"];
 
 #[tokio::main]
 async fn main() -> Measured<()> {
@@ -46,6 +48,7 @@ async fn main() -> Measured<()> {
             "memory" => memory::measure().await?,
             "cold" => cold::measure().await?,
             "warm" => warm::measure().await?,
+            "pages" => pages::measure().await?,
             "writes" => writes::measure().await?,
             _ => engine::measure(),
         });

@@ -91,6 +91,31 @@ impl Setting {
         Ok(answer.bytes().await?)
     }
 
+    /// Signs the owner in with a browser, and returns the session's cookie.
+    pub async fn session(&self) -> Measured<String> {
+        let cookie = |answer: &reqwest::Response, name: &str| {
+            let mut lines = answer.headers().get_all("set-cookie").iter().filter_map(|line| line.to_str().ok());
+            let line = lines.find(|line| line.starts_with(name)).ok_or("a cookie is missing")?;
+            Measured::Ok(line.split(';').next().unwrap_or_default().to_owned())
+        };
+        let next = |answer: &reqwest::Response| {
+            let to = answer.headers().get("location").ok_or("a redirect is missing")?;
+            Measured::Ok(to.to_str()?.to_owned())
+        };
+        let begin = format!("{}/auth/login?login_hint=owner&return_to=/account", self.server.url);
+        let begun = self.http.get(begin).send().await?;
+        let issuer = self.http.get(next(&begun)?).send().await?;
+        let back = self.http.get(next(&issuer)?).header("cookie", cookie(&begun, "sightline_attempt")?);
+        cookie(&back.send().await?, "sightline_session")
+    }
+
+    /// The page at a path for the browser with this cookie, uncompressed.
+    pub async fn page(&self, path: &str, cookie: &str) -> Measured<bytes::Bytes> {
+        let request = self.http.get(format!("{}{path}", self.server.url)).header("cookie", cookie);
+        let request = request.header("accept", "text/html").header("accept-encoding", "identity");
+        Ok(request.send().await?.error_for_status()?.bytes().await?)
+    }
+
     /// The body of the tool endpoint's answer to `message`, sent with `headers`, uncompressed.
     pub async fn call(&self, headers: &[(&str, &str)], message: &Value) -> Measured<bytes::Bytes> {
         let request = self.http.post(format!("{}/mcp", self.server.url)).bearer_auth(&self.token);

@@ -145,6 +145,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             base_url: base_url.clone(),
             clock: app.clock.clone(),
             random: app.random.clone(),
+            limits: parts.limits.clone(),
             signs_in: parts.sign_in.is_some(),
         },
     })

@@ -12,9 +12,9 @@ use api::{
 use common::{clock::Clock, digest::sha256_hex};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
-use store::rate_limit::RateLimits;
+use store::rate_limit::{LaterCount, RateLimits};
 
-use super::{failures::Failures, methods, operation, rate_limit::PageView};
+use super::{failures::Failures, methods, operation};
 use crate::{
     admission::{Admissions, Admitted},
     config::Config,
@@ -99,7 +99,7 @@ impl Authorize {
         Ok(team::check_own(&self.db, &member.user, &named, self.clock.now()).await?)
     }
 
-    /// Opens a share link. All its readers together share the rate of the property's owner.
+    /// Opens a share link. All its readers together share the rate of the property's owner. A view of its page is counted by the page.
     async fn open(&self, request: &Request, operation: &Operation) -> Result<SharedProperty> {
         let token = operation.value("token", request.uri().path()).unwrap_or_default();
         let shared = match self.admissions.open(token).await {
@@ -109,10 +109,12 @@ impl Authorize {
             }
             Err(error) => return Err(ApiError::from(error).into()),
         };
-        let rate = shared.entitlement().rate;
-        let counts = request.data::<PageView>().is_none_or(PageView::is_first);
-        let limits = self.limits.as_ref().filter(|_| counts);
-        let standing = limits.map(|limits| limits.count(&format!("share/{}", sha256_hex(token)), rate));
+        let (key, rate) = (format!("share/{}", sha256_hex(token)), shared.entitlement().rate);
+        if let Some(later) = request.data::<LaterCount>() {
+            later.note(key, rate);
+            return Ok(shared);
+        }
+        let standing = self.limits.as_ref().map(|limits| limits.count(&key, rate));
         if let Some(standing) = standing
             && let Some(seconds) = standing.retry_after
         {

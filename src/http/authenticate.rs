@@ -17,12 +17,12 @@ use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
-use store::rate_limit::Rate;
+use store::rate_limit::{LaterCount, Rate};
 
 use super::{
     failures::Failures,
     operation,
-    rate_limit::{CountedAs, PageView},
+    rate_limit::{CountedAs, OPEN_REQUESTS},
 };
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
@@ -98,9 +98,15 @@ pub async fn recognise<E: Endpoint>(
 ) -> Result<Response> {
     match dashboard::visitors(request.uri().path()) {
         Some(Visitors::Readers(token)) => {
+            let rate = Rate::new(OPEN_REQUESTS, OPEN_REQUESTS);
+            let reader = CountedAs { rate, ..settings.reader(token, &request) };
+            request.set_data(CountedAs { key: format!("page/{}", reader.key), ..reader });
+            // Its readers together count for the link's limit only if the page waits for the search engine.
+            request.set_data(LaterCount::default());
+        }
+        Some(Visitors::Takers(token)) => {
             let reader = settings.reader(token, &request);
             request.set_data(reader);
-            request.set_data(PageView::default());
         }
         Some(Visitors::People) => {
             let admitted = settings.admissions.admit(request.method(), request.headers(), None, None).await;

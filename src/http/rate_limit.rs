@@ -1,9 +1,6 @@
 //! Counts requests per caller, reports the remaining rate in each response, and limits the requests in flight per caller.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use api::error::{ApiError, Code};
 use common::{addresses::ClientAddress, places::Places};
@@ -23,7 +20,7 @@ const ISSUER_REQUESTS: u32 = 300;
 
 /// The number of requests for pages and documents that one address may send in a minute, in one burst or not. An office behind one
 /// address may open the documentation at once, with some ten files for each person.
-const OPEN_REQUESTS: u32 = 1_200;
+pub const OPEN_REQUESTS: u32 = 1_200;
 
 /// The header that tells of a limit first.
 const LIMIT: &str = "x-ratelimit-limit";
@@ -40,18 +37,6 @@ pub struct CountedAs {
     pub rate: Rate,
     /// The key under which requests in flight are limited together, e.g. `user/ID` or `share/DIGEST`.
     pub under_way: String,
-}
-
-/// One view of a page, as request data. However many operations it asks, they count once for the limit of a share link.
-#[derive(Debug, Clone, Default)]
-pub struct PageView(Arc<AtomicBool>);
-
-impl PageView {
-    /// Returns whether this is the first operation that the page asks.
-    #[must_use]
-    pub fn is_first(&self) -> bool {
-        !self.0.swap(true, Ordering::Relaxed)
-    }
 }
 
 /// The limits of callers who are known by their address alone.

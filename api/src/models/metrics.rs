@@ -65,3 +65,24 @@ pub enum Presence {
     /// Only in one window; the other window's list was cut at its cap and may contain it.
     Unknown,
 }
+
+impl Presence {
+    const ALL: [Self; 4] = [Self::Both, Self::New, Self::Lost, Self::Unknown];
+
+    /// Its name in parameters and answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::New => "new",
+            Self::Lost => "lost",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the presence of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|presence| presence.name() == name)
+    }
+}

@@ -16,10 +16,12 @@ pub struct OrderParams {
     /// window has, in the list's own order. Without it: the order that each list describes.
     #[param(example = "-impressions")]
     pub sort: Option<Sort>,
-    /// Leaves out rows whose metrics do not satisfy all of these conditions, such as `impressions>=100,countries.clicks>0`. A
-    /// condition names its table (`queries`, `pages`, `countries`, `devices`, `searchAppearances`); without a table it is one on
-    /// `queries` and `pages`, or on the only list of rows by any dimensions, which has no name. Rows that only the comparison window has satisfy none. Conditions apply to the rows that were read
-    /// and never change totals; `coverage.rowsMatched` counts the rows that are left. Without it: all rows.
+    /// Leaves out rows that do not satisfy all of these conditions, such as `impressions>=100,countries.clicks>0`, or with a comparison
+    /// `change.clicks<0` and `presence=new` (`both`, `new`, `lost` or `unknown`). A condition names its table (`queries`, `pages`,
+    /// `countries`, `devices`, `searchAppearances`); without a table it is one on `queries` and `pages`, or on the only list of rows by any
+    /// dimensions, which has no name. Rows that only the comparison window has satisfy no condition on a metric of the window.
+    /// Conditions apply to the rows that were read and never change totals; `coverage.rowsMatched` counts the rows that are left.
+    /// Without it: all rows.
     #[param(example = "impressions>=100,position<=10")]
     pub metric_filters: Option<MetricFilters>,
 }

@@ -1,6 +1,7 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
 mod echo;
+mod metric_filters;
 mod order;
 mod paging;
 mod text_field;
@@ -17,7 +18,8 @@ use uuid::Uuid;
 
 pub use self::{
     echo::Echo,
-    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy, Table},
+    metric_filters::{Comparator, MetricFilter, MetricFilters, RowsThat, Table},
+    order::{Metric, Sort, SortBy},
     paging::Paging,
     text_field::{TextField, Written},
     unknown::{Ignored, judge},

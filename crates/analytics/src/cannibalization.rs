@@ -73,6 +73,7 @@ pub fn candidates<'r, 'c>(
         key: contest.query,
         own: Some(contest.own),
         compared: compared(contest.query).and_then(table::Row::compared),
+        presence: compared(contest.query).and_then(|row| row.presence),
     };
     let listed = page.of(contests, values, by_priority);
     let rows = listed.rows.iter().map(|contest| contest.to_api(thresholds)).collect();

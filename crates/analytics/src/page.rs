@@ -6,7 +6,10 @@
 
 use std::cmp::Ordering;
 
-use api::params::{Metric, MetricFilters, Sort, SortBy};
+use api::{
+    models::Presence,
+    params::{Metric, MetricFilters, RowsThat, Sort, SortBy},
+};
 
 use super::{
     listing::{Key, Listing},
@@ -22,6 +25,8 @@ pub struct Values<K> {
     pub own: Option<Metrics>,
     /// The metrics that its change is of, now and before.
     pub compared: Option<(Metrics, Metrics)>,
+    /// The windows that have it. `None` without a comparison.
+    pub presence: Option<Presence>,
 }
 
 /// The page that is asked for.
@@ -62,7 +67,7 @@ impl Page {
         values: impl Fn(&T) -> Values<K>,
         own: impl Fn(&T, &T) -> Ordering,
     ) -> PageRows<T> {
-        rows.retain(|row| self.admits(values(row).own));
+        rows.retain(|row| self.admits(&values(row)));
         let (matched, end) = (rows.len(), self.offset.saturating_add(self.limit));
         let mut rows = first(rows, end, |a, b| match self.sort {
             Some(sort) => order(sort, &values(a), &values(b)).then_with(|| own(a, b)),
@@ -73,14 +78,15 @@ impl Page {
         PageRows { rows, matched, beyond }
     }
 
-    /// Returns whether a row with these metrics satisfies the conditions.
+    /// Returns whether a row with these values satisfies the conditions.
     #[must_use]
-    pub fn admits(&self, own: Option<Metrics>) -> bool {
-        let value = |metric| own.and_then(|own| of(metric, &own));
-        self.filters
-            .0
-            .iter()
-            .all(|filter| value(filter.metric).is_some_and(|v| filter.comparator.holds(v, filter.bound)))
+    pub fn admits<K>(&self, values: &Values<K>) -> bool {
+        self.filters.0.iter().all(|filter| match filter.rows {
+            RowsThat::Have { value: by, comparator, bound } => {
+                value(by, values).is_some_and(|value| comparator.holds(value, bound))
+            }
+            RowsThat::Are(presence) => values.presence == Some(presence),
+        })
     }
 
     /// Describes the rows found for coverage. `clicks` are theirs. `capped` and `previous_capped` tell if rows of the window, or of the
@@ -88,11 +94,12 @@ impl Page {
     #[must_use]
     pub fn shown<T>(&self, found: &PageRows<T>, clicks: f64, capped: bool, previous_capped: bool) -> Shown {
         let filtered = !self.filters.0.is_empty();
+        let compares = self.filters.0.iter().any(|filter| filter.rows.needs_comparison())
+            || self.sort.is_some_and(Sort::needs_comparison);
         // The search engine cuts lists by clicks, and rows that were cut belong before the comparison window's.
         let by_clicks = Sort { by: SortBy::Metric(Metric::Clicks), descending: true };
         let other_order = self.sort.is_some_and(|sort| sort != by_clicks) || found.beyond;
-        let exact = !(capped && (filtered || other_order))
-            && !(previous_capped && self.sort.is_some_and(Sort::needs_comparison));
+        let exact = !(capped && (filtered || other_order)) && !(previous_capped && compares);
         let asked = filtered || self.sort.is_some();
         Shown {
             rows: found.rows.len(),
@@ -215,6 +222,12 @@ mod tests {
                 key: key.as_str(),
                 own: *own,
                 compared: Some((counted(*own), counted(*before))).filter(|_| !key.contains('?')),
+                presence: Some(match (own, before) {
+                    _ if key.contains('?') => Presence::Unknown,
+                    (Some(_), Some(_)) => Presence::Both,
+                    (Some(_), None) => Presence::New,
+                    (None, _) => Presence::Lost,
+                }),
             }
         };
         // No order of its own but the place, and where another is asked for, the last key first.
@@ -268,6 +281,17 @@ mod tests {
         }
         assert_eq!(keys(&page(None, "clicks>=1,position<=3", 0, 9), &rows), ["b", "new"]);
         assert_eq!(keys(&page(Some("impressions"), "ctr<1", 1, 1), &rows), ["a?"], "no ctr is not below 1");
+        for (filters, expected) in [
+            ("presence=new", "new"),
+            ("presence=lost", "lost less"),
+            ("presence=unknown", "a? z?"),
+            ("change.clicks>0", "b new"),
+            ("change.clicks<0", "lost c less"),
+            ("change.clicks<0,clicks>0", "c"),
+            ("change.clicks.percent<=-100", "lost less"),
+        ] {
+            assert_eq!(keys(&page(None, filters, 0, 9), &rows).join(" "), expected, "{filters}");
+        }
     }
 
     #[test]
@@ -285,6 +309,9 @@ mod tests {
             (Some("-impressions"), "", false, (false, true), Some(true)),
             (Some("change.clicks"), "", false, (false, true), Some(false)),
             (None, "clicks>1", false, (true, false), Some(false)),
+            (None, "clicks>1", false, (false, true), Some(true)),
+            (None, "presence=both", false, (false, true), Some(false)),
+            (None, "change.clicks>1", false, (false, true), Some(false)),
         ] {
             assert_eq!(said(sort, filters, beyond, cut.0, cut.1).exact, exact, "{sort:?} {filters} {cut:?}");
         }
@@ -304,7 +331,7 @@ mod tests {
         fn any_page_of_any_order_is_a_slice_of_the_full_list(
             rows in prop::collection::vec((0_u32..5, 0_u32..5, 1_u32..4, prop::option::of((0_u32..5, 0_u32..5, 1_u32..4)), any::<bool>()), 0..40),
             sort in prop::sample::select(vec![None, Some("-clicks"), Some("ctr"), Some("-position"), Some("change.clicks"), Some("-change.impressions.percent")]),
-            filters in prop::sample::select(vec!["", "impressions>=2", "clicks>0,position<=2"]),
+            filters in prop::sample::select(vec!["", "impressions>=2", "clicks>0,position<=2", "presence=both", "change.clicks<1"]),
             offset in 0_usize..45,
             limit in 1_usize..45,
         ) {

@@ -162,7 +162,7 @@ impl<K: Key> Row<'_, K> {
     /// The values that it is sorted by.
     #[must_use]
     pub fn values(&self) -> Values<K> {
-        Values { key: self.key, own: self.now.copied(), compared: self.compared() }
+        Values { key: self.key, own: self.now.copied(), compared: self.compared(), presence: self.presence }
     }
 }
 

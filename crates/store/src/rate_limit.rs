@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     num::NonZeroU32,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use common::clock::Clock;
@@ -62,6 +62,24 @@ pub struct Standing {
     pub reset: i64,
     /// Seconds until the next request is allowed, rounded up. `None` if this one was allowed.
     pub retry_after: Option<u64>,
+}
+
+/// A count that is made later, if at all. Whoever learns the limit notes it, and whoever learns that the request is dear counts it.
+#[derive(Debug, Clone, Default)]
+pub struct LaterCount(Arc<Mutex<Option<(String, Rate)>>>);
+
+impl LaterCount {
+    /// Notes the caller and the rate that the request counts for.
+    pub fn note(&self, key: String, rate: Rate) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, rate));
+    }
+
+    /// Counts the request once. `None` if there is nothing to count, or nothing left.
+    #[must_use]
+    pub fn count(&self, limits: &RateLimits) -> Option<Standing> {
+        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        noted.map(|(key, rate)| limits.count(&key, rate))
+    }
 }
 
 /// The counters of all callers.

@@ -19,7 +19,7 @@ use chrono::{DateTime, Utc};
 use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Reading, SearchType};
 
 use super::{
-    Asked, Listed, Wholes, check_has, check_sort,
+    Asked, Listed, Wholes, check_has, check_order,
     compared::Days,
     per_window::PerWindow,
     rendered::{RenderedAnswer, weak},
@@ -118,7 +118,7 @@ pub async fn query(
     let (question, order) = (&query.question, Order::of(&query.dimensions.0));
     let search_type = SearchType::from(question.slice.search_type);
     order.read.iter().try_for_each(|dimension| check_has(search_type, *dimension, "dimensions"))?;
-    check_sort(&query.order, question.comparison.is_asked())?;
+    check_order(&query.order, question.comparison.is_asked())?;
     let page = Page {
         sort: query.order.sort,
         filters: query.order.metric_filters.clone().unwrap_or_default(),

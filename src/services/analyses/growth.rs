@@ -122,6 +122,7 @@ fn answer<'r>(
         key: found.query,
         own: Some(found.metrics),
         compared: compared.get(found.query).and_then(Row::compared),
+        presence: compared.get(found.query).and_then(|row| row.presence),
     };
     let found = page.of(found, values, Opportunity::by_gain);
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));

@@ -197,7 +197,7 @@ impl Wholes {
 /// Returns one page of the only list of an answer, whose rows are by `dimension`.
 ///
 /// # Errors
-/// [`Error::InvalidRequest`] for an order by changes without a comparison, and for conditions on the metrics of other rows.
+/// [`Error::InvalidRequest`] for an order by changes, or a condition on them, without a comparison, and for conditions on other rows.
 fn page(
     order: &OrderParams,
     dimension: Dimension,
@@ -220,7 +220,7 @@ fn page(
 /// Returns one page of one of an answer's tables.
 ///
 /// # Errors
-/// [`Error::InvalidRequest`] for an order by changes without a comparison.
+/// [`Error::InvalidRequest`] for an order by changes, or a condition on them, without a comparison.
 fn page_of_table(
     order: &OrderParams,
     dimension: Dimension,
@@ -228,19 +228,28 @@ fn page_of_table(
     limit: usize,
     compares: bool,
 ) -> Result<Page, Error> {
-    check_sort(order, compares)?;
+    check_order(order, compares)?;
     let filters = order.metric_filters.as_ref().map(|filters| filters.on(table_of(dimension))).unwrap_or_default();
     Ok(Page { sort: order.sort, filters, offset: offset.0 as usize, limit })
 }
 
-/// Fails for an order by changes without a comparison.
-fn check_sort(order: &OrderParams, compares: bool) -> Result<(), Error> {
-    if order.sort.is_some_and(Sort::needs_comparison) && !compares {
+/// Fails for an order by changes, and for conditions on changes, without a comparison.
+fn check_order(order: &OrderParams, compares: bool) -> Result<(), Error> {
+    if compares {
+        return Ok(());
+    }
+    if order.sort.is_some_and(Sort::needs_comparison) {
         return Err(Error::invalid(
             "sort: a change needs a window to compare with; send compare, or compareStart and compareEnd, or sort by a metric",
         ));
     }
-    Ok(())
+    let mut filters = order.metric_filters.iter().flat_map(|filters| &filters.0);
+    match filters.find(|filter| filter.rows.needs_comparison()) {
+        Some(filter) => Err(Error::invalid(format!(
+            "metricFilters: {filter} needs a window to compare with; send compare, or compareStart and compareEnd, or leave it out"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Returns the table of rows by `dimension`, as conditions on metrics name it.

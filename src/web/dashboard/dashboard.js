@@ -44,14 +44,15 @@ addEventListener('click', ({ target }) => {
   if (document.execCommand('copy')) target.textContent = 'Copied';
 });
 
-// The day under the pointer, a finger or the arrow keys. Its numbers are those of the days' table.
+// The day under the pointer, a finger or the arrow keys. Its numbers are those of the chart's table of days.
 let day = -1;
+const days = (figure, what) => [...figure.parentElement.querySelectorAll(`.days ${what}`)];
 function show(figure, index) {
-  const rows = document.querySelectorAll('#days tbody tr');
+  const rows = days(figure, 'tbody tr');
   if (!rows.length) return;
   day = Math.max(0, Math.min(rows.length - 1, index));
   const part = rows.length < 2 ? 0.5 : day / (rows.length - 1);
-  const heads = [...document.querySelectorAll('#days thead th')].map((head) => head.textContent);
+  const heads = days(figure, 'thead th').map((head) => head.textContent);
   const cells = [...rows[day].children].map((cell) => cell.textContent);
   const plane = figure.querySelector('.plane'), cross = figure.querySelector('.cross'), tip = figure.querySelector('.tip');
   const points = [...plane.querySelectorAll('.current')].flatMap((line) => line.getAttribute('points').split(' '));
@@ -69,10 +70,10 @@ function show(figure, index) {
   tip.style.left = `${Math.max(0, Math.min(width, part * figure.clientWidth - tip.offsetWidth / 2))}px`;
 }
 function point(event) {
-  const figure = event.target.closest?.('#chart');
+  const figure = event.target.closest?.('.plot');
   if (!figure) return;
-  const box = figure.getBoundingClientRect(), days = document.querySelectorAll('#days tbody tr').length;
-  show(figure, Math.round(((event.clientX - box.left) / box.width) * (days - 1)));
+  const box = figure.getBoundingClientRect();
+  show(figure, Math.round(((event.clientX - box.left) / box.width) * (days(figure, 'tbody tr').length - 1)));
 }
 addEventListener('pointermove', point);
 addEventListener('pointerdown', point);
@@ -80,11 +81,13 @@ addEventListener('pointerdown', point);
 // Arrow keys read the chart. `/` finds, `x` compares or not, `[` and `]` lead to an earlier and a later part of a table.
 addEventListener('keydown', (event) => {
   if (event.metaKey || event.ctrlKey || event.altKey) return;
-  const figure = event.target.closest?.('#chart'), step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
+  const figure = event.target.closest?.('.plot'), step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
   if (figure && step) {
     event.preventDefault();
     return show(figure, day + step);
   }
+  // Return writes a note on the day, where the table has a link for it.
+  if (figure && event.key === 'Enter') return days(figure, 'tbody tr')[day]?.querySelector('a')?.click();
   if (event.target.closest?.('input,textarea,select')) return;
   if (event.key === '/' && document.getElementById('find')) {
     event.preventDefault();

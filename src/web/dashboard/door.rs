@@ -4,19 +4,23 @@ use api::{
     analytics::{PerformanceAnswer, SparklinesAnswer},
     annotations::Annotation,
     answer::List,
-    classifications::BrandedKeywordsAnswer,
+    classifications::{BrandedKeywordsAnswer, Segment, TopicCluster},
     error::{ApiError, Code},
+    filters::FilterPreset,
     models::Role,
     properties::PropertyAnswer,
     sharing::{SharedPart, SharedPerformanceAnswer},
 };
 use chrono::NaiveDate;
-use futures_util::future::try_join;
+use futures_util::future::{try_join, try_join4};
 
 use super::{
     ask::{Answered, Asker, Link},
     table::Table,
 };
+
+/// The most segments, topic clusters and presets that a page offers. The page of settings has all.
+const MOST_RECORDS: u32 = 100;
 
 /// The parameters of a question.
 pub type Query = [(&'static str, String)];
@@ -34,12 +38,21 @@ pub struct Site {
     pub name: String,
     /// The visitor's role. Readers of a link have none.
     pub role: Option<Role>,
-    /// True if the visitor may split its queries by branded keywords.
-    pub has_brand: bool,
+    /// The parts of its traffic that the visitor may choose, each as the value of `classification` and its name.
+    pub classes: Vec<(String, String)>,
+    /// The filters that the visitor has saved.
+    pub presets: Vec<FilterPreset>,
     /// True if a share link fixes the days.
     pub fixed_window: bool,
     /// The parts that the visitor sees.
     pub show: Vec<SharedPart>,
+}
+
+/// The records that narrow a question.
+#[derive(Default)]
+struct Records {
+    classes: Vec<(String, String)>,
+    presets: Vec<FilterPreset>,
 }
 
 impl Site {
@@ -79,16 +92,14 @@ impl Door {
     pub async fn property(&self, asker: Asker<'_>, reads: bool) -> Result<(Site, Option<NaiveDate>), ApiError> {
         match self {
             Self::Signed(id) => {
-                let (property, keywords) = (format!("/api/properties/{id}"), self.operation("branded-keywords"));
-                let (answer, keywords) = try_join(
-                    asker.ask::<PropertyAnswer>(&property, &[("headline", reads.to_string())]),
-                    asker.ask::<BrandedKeywordsAnswer>(&keywords, &[("limit", "1".to_owned())]),
-                )
-                .await?;
+                let property = format!("/api/properties/{id}");
+                let query = [("headline", reads.to_string())];
+                let property = asker.ask::<PropertyAnswer>(&property, &query);
+                let records = async { if reads { self.records(asker).await } else { Ok(Records::default()) } };
+                let (answer, Records { classes, presets }) = try_join(property, records).await?;
                 let last = answer.meta.map(|meta| meta.freshness.last_final_date);
-                let has_brand = !keywords.data.is_empty();
                 let (name, role, show) = (answer.data.name, Some(answer.data.role), SharedPart::ALL.to_vec());
-                Ok((Site { name, role, has_brand, fixed_window: false, show }, last))
+                Ok((Site { name, role, classes, presets, fixed_window: false, show }, last))
             }
             Self::Shared(_) => {
                 let totals = [("scope", "totals".to_owned())];
@@ -97,9 +108,30 @@ impl Door {
                     return Err(ApiError::new(Code::Internal));
                 };
                 let last = answer.meta.freshness.last_final_date;
-                Ok((Site { name, role: None, has_brand: false, fixed_window, show }, Some(last)))
+                let Records { classes, presets } = Records::default();
+                Ok((Site { name, role: None, classes, presets, fixed_window, show }, Some(last)))
             }
         }
+    }
+
+    /// Asks for the records that narrow a question.
+    async fn records(&self, asker: Asker<'_>) -> Result<Records, ApiError> {
+        let (keywords, segments, clusters) =
+            (self.operation("branded-keywords"), self.operation("segments"), self.operation("topic-clusters"));
+        let limit = [("limit", MOST_RECORDS.to_string())];
+        let (keywords, segments, clusters, presets) = try_join4(
+            asker.ask::<BrandedKeywordsAnswer>(&keywords, &[("limit", "1".to_owned())]),
+            asker.ask::<List<Segment>>(&segments, &limit),
+            asker.ask::<List<TopicCluster>>(&clusters, &limit),
+            asker.ask::<List<FilterPreset>>("/api/filter-presets", &limit),
+        )
+        .await?;
+        let brand =
+            [("branded", "Brand"), ("nonBranded", "Not brand")].into_iter().filter(|_| !keywords.data.is_empty());
+        let brand = brand.map(|(value, name)| (value.to_owned(), name.to_owned()));
+        let segments = segments.data.into_iter().map(|one| (format!("segment:{}", one.id), one.name));
+        let clusters = clusters.data.into_iter().map(|one| (format!("topicCluster:{}", one.id), one.name));
+        Ok(Records { classes: brand.chain(segments).chain(clusters).collect(), presets: presets.data })
     }
 
     /// Asks for the performance.

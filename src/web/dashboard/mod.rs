@@ -15,6 +15,8 @@ mod sites;
 mod table;
 mod view;
 
+use std::sync::Arc;
+
 use api::error::{ApiError, Code};
 use chrono::NaiveDate;
 use common::{base_url::BaseUrl, clock::Clock, random::Random};
@@ -33,6 +35,7 @@ use poem::{
     web::Data,
 };
 use serde_json::Value;
+use store::rate_limit::{LaterCount, RateLimits};
 use url::form_urlencoded;
 
 use self::{
@@ -80,15 +83,17 @@ pub const PATHS: [(&str, &str); 7] = [
 pub enum Visitors<'p> {
     /// People who are signed in.
     People,
-    /// Readers of the share link with this token.
+    /// Readers of the page of the share link with this token.
     Readers(&'p str),
+    /// Readers of the share link with this token, who take a file.
+    Takers(&'p str),
 }
 
 /// Returns whom the page at `path` is for, or `None` if it is not a page of the dashboard.
 #[must_use]
 pub fn visitors(path: &str) -> Option<Visitors<'_>> {
     if let Some(rest) = path.strip_prefix("/share/") {
-        return Some(Visitors::Readers(rest.split('/').next().unwrap_or_default()));
+        return Some(rest.split_once('/').map_or(Visitors::Readers(rest), |(token, _)| Visitors::Takers(token)));
     }
     (path == SITES || path.starts_with("/p/")).then_some(Visitors::People)
 }
@@ -104,6 +109,8 @@ pub struct Dashboard {
     pub clock: Clock,
     /// The source of the keys of forms.
     pub random: Random,
+    /// Counts views of share links.
+    pub limits: Option<Arc<RateLimits>>,
     /// True if people can sign in with a browser.
     pub signs_in: bool,
 }
@@ -151,14 +158,14 @@ type Shown = Result<(String, Markup), (ApiError, Option<Door>)>;
 #[derive(Clone)]
 enum Frame {
     People(Navigation),
-    Readers,
+    Readers(Option<(LaterCount, Arc<RateLimits>)>),
 }
 
 impl Frame {
     fn page(&self, title: impl Into<String>) -> Page {
         match self {
             Self::People(navigation) => Page::new(title).signed_in(navigation),
-            Self::Readers => Page::new(title),
+            Self::Readers(_) => Page::new(title),
         }
     }
 
@@ -178,6 +185,12 @@ impl Frame {
             }
             Progress::Waits(rest) => rest,
         };
+        if let Self::Readers(Some((later, limits))) = &self
+            && let Some(seconds) = later.count(limits).and_then(|standing| standing.retry_after)
+        {
+            let refusal = ApiError::new(Code::RateLimited).retry_after(seconds);
+            return refused::page(|title| self.page(title), &refusal, None);
+        }
         let waiting = html! { p.waiting role="status" { "Reading from the search engine…" } };
         let rest = rest.map(|shown| {
             let (title, body) = shown.unwrap_or_else(|(refusal, door)| refused::late(&refusal, door.as_ref()));
@@ -235,7 +248,8 @@ async fn read(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
     // The token as it was sent: another spelling of a token is another token.
     let door = Door::Shared(page.uri().path().strip_prefix("/share/").unwrap_or_default().to_owned());
     let work = contents(dashboard.clone(), operations.clone(), page.into(), door, Part::Overview, None);
-    let mut response = Frame::Readers.answer("Search performance", work.boxed()).await;
+    let counted = page.data::<LaterCount>().cloned().zip(dashboard.limits.clone());
+    let mut response = Frame::Readers(counted).answer("Search performance", work.boxed()).await;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     response

@@ -158,7 +158,9 @@ impl View {
     pub fn without_days(&self) -> Vec<(&'static str, String)> {
         let of_days = ["startDate", "endDate", "compare", "compareStart", "compareEnd"];
         let names = OF_THE_API.into_iter().filter(|name| !of_days.contains(name));
-        names.filter_map(|name| Some((name, self.text(name)?.to_owned()))).collect()
+        let rest = names.filter_map(|name| Some((name, self.text(name)?.to_owned())));
+        let compare = (self.text("compare") != Some(NO_COMPARISON)).then(|| ("compare", name_of(DEFAULT_COMPARISON)));
+        rest.chain(compare).collect()
     }
 
     /// Returns the parameters with these names that were sent.
@@ -222,18 +224,18 @@ impl View {
         let added =
             FilterCondition { dimension, operator: FilterOperator::Equals, value: value.to_owned(), logic: None };
         let others = self.filters.iter().filter(|condition| **condition != added).cloned();
-        Some(self.with_filters(&others.chain([added.clone()]).collect::<Vec<_>>()))
+        Some(self.filtered(&others.chain([added.clone()]).collect::<Vec<_>>()))
     }
 
     /// Returns the address of the page without the condition at `index`; without all of them if some are alternatives.
     #[must_use]
     pub fn widened(&self, index: usize) -> String {
         if self.has_alternatives() {
-            return self.with_filters(&[]);
+            return self.filtered(&[]);
         }
         let mut left = self.filters.clone();
         left.remove(index);
-        self.with_filters(&left)
+        self.filtered(&left)
     }
 
     /// Returns the conditions with one more: the dimension contains the text.
@@ -254,7 +256,9 @@ impl View {
         self.filters.iter().any(|condition| condition.logic == Some(FilterLogic::Or))
     }
 
-    fn with_filters(&self, filters: &[FilterCondition]) -> String {
+    /// Returns the address of the page with these conditions.
+    #[must_use]
+    pub fn filtered(&self, filters: &[FilterCondition]) -> String {
         let json = (!filters.is_empty()).then(|| Filters(filters.to_vec()).to_value().to_string());
         self.link(&[("filters", json.as_deref()), ("offset", None)])
     }

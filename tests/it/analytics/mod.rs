@@ -3,6 +3,7 @@
 mod agreement;
 pub mod breakdowns;
 pub mod case;
+mod conditions;
 pub mod filters;
 pub mod fresh;
 mod granularity;

@@ -1,4 +1,4 @@
-//! Tests of the pages of growth and cannibalization.
+//! Tests of the pages of growth, cannibalization, insights and countries.
 
 use super::{grouped, holds, json, path};
 use crate::support::{app::shared, signed_in::Browser};
@@ -70,4 +70,58 @@ async fn a_threshold_that_is_not_allowed_is_named() {
         let page = browser.get(&format!("{at}/{part}")).await.expect(400);
         assert!(page.body.contains(name), "{part}: {}", page.body);
     }
+}
+
+#[tokio::test]
+async fn insights_show_visibility_positions_brand_and_movers() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let page = browser.get(&format!("{at}/insights?minImpressions=5")).await.expect(200);
+    let asked =
+        format!("/api/properties/{}/query-insights?limit=10&minImpressions=5&compare=previous_period", &at[3..]);
+    let data = json(&browser, &asked).await["data"].clone();
+    let index = data["visibility"]["index"].as_f64().unwrap();
+    holds(&page, &[format!("Visibility <span class=\"number\">{index:.1}</span> of 100")]);
+    for point in data["visibility"]["series"].as_array().unwrap() {
+        holds(&page, &[format!("<td>{:.1}</td>", point["index"].as_f64().unwrap())]);
+        for bucket in point["buckets"].as_array().unwrap() {
+            holds(&page, &[format!("<td>{}</td>", grouped(&bucket["queries"]))]);
+        }
+    }
+    for row in
+        [&data["distribution"], &data["previousDistribution"]].into_iter().flat_map(|rows| rows.as_array().unwrap())
+    {
+        holds(&page, &[format!("<td>{}</td>", grouped(&row["queries"]))]);
+    }
+    for part in ["branded", "nonBranded", "anonymised"] {
+        let part = &data["brandedSplit"][part];
+        let share = 100.0 * part["clicksShare"].as_f64().unwrap();
+        holds(&page, &[format!("<td>{}</td><td>{share:.1} %</td>", grouped(&part["clicks"]))]);
+    }
+    for row in data["movers"]["moving"].as_array().unwrap() {
+        let query = maud::html! { (row["key"].as_str().unwrap()) }.into_string();
+        holds(&page, &[format!("title=\"{query}\""), format!("<td>{}</td>", grouped(&row["clicks"]))]);
+    }
+    for rate in data["ctrByPosition"].as_array().unwrap().iter().filter(|rate| !rate["ctr"].is_null()) {
+        let share = 100.0 * rate["ctr"].as_f64().unwrap();
+        holds(&page, &[format!("<td>{share:.1} %</td><td>{}</td>", grouped(&rate["queries"]))]);
+    }
+}
+
+#[tokio::test]
+async fn countries_show_the_trends_of_the_largest() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let page = browser.get(&format!("{at}/countries?compare=none")).await.expect(200);
+    let data =
+        json(&browser, &format!("/api/properties/{}/countries-timeseries?top=5", &at[3..])).await["data"].clone();
+    let trends = data["countries"].as_array().unwrap();
+    assert_eq!(trends.len(), 5);
+    for trend in trends {
+        holds(&page, &[format!("<th scope=\"col\"><bdi>{}</bdi></th>", trend["label"].as_str().unwrap())]);
+        for day in trend["series"].as_array().unwrap() {
+            holds(&page, &[format!("<td>{}</td>", grouped(&day["clicks"]))]);
+        }
+    }
+    holds(&page, &["<bdi>All others</bdi>".to_owned()]);
 }

@@ -98,6 +98,7 @@ async fn a_question_is_refused_before_the_search_engine_is_asked() {
         ("/growth?minPosition=x", 400, "minPosition: "),
         ("/cannibalization?minPageShare=2", 400, "minPageShare: "),
         ("/queries?sort=x", 400, "sort: "),
+        ("/queries?rows=new&compare=none", 400, "rows: need a comparison"),
         ("/queries?searchType=discover&find=a", 400, "discover has no query"),
         ("?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e", 404, "Not found"),
         (&format!("?filters={many}"), 400, "filters"),

@@ -10,16 +10,9 @@ use chrono::NaiveDate;
 use maud::{Markup, html};
 
 use super::{
-    svg::{Scale, percent, pieces, place, value_of},
+    svg::{BOTTOM, HEIGHT, Scale, TOP, axis, cross, grid, percent, pieces, place, plane, ticks, value_of},
     words,
 };
-
-/// The edges of the plane from the top of the chart, in pixels.
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 230.0;
-
-/// The most days with a label.
-const MOST_LABELS: usize = 8;
 
 /// The longest text of a note beside the chart, in characters. The page of notes has all of it.
 const LONGEST_NOTE: usize = 200;
@@ -59,6 +52,8 @@ pub struct Chart<'a> {
     pub series: &'a [SeriesPoint],
     pub previous: &'a [SeriesPoint],
     pub flags: &'a [Flag],
+    /// The page where a note can be added to a day, if the visitor may add one.
+    pub notes_at: Option<&'a str>,
 }
 
 impl Chart<'_> {
@@ -75,7 +70,7 @@ impl Chart<'_> {
             words::weekday(last)
         );
         html! {
-            figure #chart tabindex="0" aria-label=(summary) {
+            figure.plot tabindex="0" aria-label=(summary) {
                 (self.picture())
                 output.tip hidden {}
             }
@@ -93,23 +88,20 @@ impl Chart<'_> {
     fn picture(&self) -> Markup {
         let most = self.values(self.series).chain(self.values(self.previous)).flatten().fold(0.0, f64::max);
         let scale = Scale::of(self.metric, most);
-        let y = |value: f64| TOP + (BOTTOM - TOP) * scale.height(value);
         html! {
-            svg.chart width="100%" height="256" aria-hidden="true" {
+            svg.chart width="100%" height=(HEIGHT) aria-hidden="true" {
                 defs {
                     pattern #hatch width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
                         line.hatch x1="0" x2="0" y1="0" y2="8" {}
                     }
                 }
                 (self.unfinished())
-                @for tick in &scale.ticks {
-                    line.grid x1="0" x2="100%" y1=(y(*tick)) y2=(y(*tick)) {}
-                    text.tick x="0" y=(y(*tick) - 4.0) { (words::value(self.metric, Some(*tick))) }
-                }
+                (grid(&scale))
                 (self.lines(&scale))
-                (self.days())
+                (ticks(&scale, |tick| words::value(self.metric, Some(tick))))
+                (axis(&self.series.iter().map(|point| point.period.date).collect::<Vec<_>>()))
                 @for (number, flag) in (1..).zip(self.flags) { (self.flag(number, flag.date)) }
-                g.cross hidden { line y1=(TOP) y2=(BOTTOM) {} circle r="4" {} }
+                (cross())
             }
         }
     }
@@ -124,13 +116,13 @@ impl Chart<'_> {
             (indexed().filter(|(index, _)| *index <= last), indexed().filter(|(index, _)| *index >= last));
         let before = self.values(self.previous).enumerate().take(all);
         html! {
-            svg.plane x="0" y=(TOP) width="100%" height=(BOTTOM - TOP) viewBox="0 0 1000 1000" preserveAspectRatio="none" {
+            (plane(&html! {
                 @for points in pieces(before, all, scale) { polyline.previous points=(points) {} }
                 @for points in pieces(settled, all, scale) { polyline.current points=(points) {} }
                 @if last + 1 < all {
                     @for points in pieces(open, all, scale) { polyline.current.open points=(points) {} }
                 }
-            }
+            }))
         }
     }
 
@@ -141,31 +133,6 @@ impl Chart<'_> {
             @if let Some(first) = first {
                 @let start = place(first.saturating_sub(1), self.series.len());
                 rect x=(percent(start)) width=(percent(1.0 - start)) y=(TOP) height=(BOTTOM - TOP) fill="url(#hatch)" {}
-            }
-        }
-    }
-
-    fn days(&self) -> Markup {
-        let all = self.series.len();
-        let step = all.div_ceil(MOST_LABELS).max(1);
-        let labelled = self.series.iter().enumerate().step_by(step);
-        let anchor = |index| {
-            if index == 0 {
-                "start"
-            } else if index + 1 == all {
-                "end"
-            } else {
-                "middle"
-            }
-        };
-        html! {
-            @for (number, (index, point)) in labelled.enumerate() {
-                // A label that begins near the right edge would be cut.
-                @if index == 0 || index + 1 == all || place(index, all) < 0.96 {
-                    text.tick.second[number % 2 == 1] x=(percent(place(index, all))) y=(BOTTOM + 18.0) text-anchor=(anchor(index)) {
-                        (words::short_day(point.period.date))
-                    }
-                }
             }
         }
     }
@@ -222,7 +189,7 @@ impl Chart<'_> {
     fn table(&self) -> Markup {
         html! {
             div.scroll tabindex="0" role="region" aria-label="Days" {
-                table.figures #days {
+                table.figures {
                     thead {
                         tr {
                             th scope="col" { "Day" }
@@ -233,7 +200,11 @@ impl Chart<'_> {
                     tbody {
                         @for (index, point) in self.series.iter().enumerate() {
                             tr {
-                                th scope="row" { (words::weekday(point.period.date)) }
+                                @let day = words::weekday(point.period.date);
+                                th scope="row" {
+                                    @if let Some(at) = self.notes_at { a href={ (at) "?day=" (point.period.date) "#add" } title="Add a note" { (day) } }
+                                    @else { (day) }
+                                }
                                 @for metric in Metric::ALL { td { (words::value(metric, value_of(point, metric))) } }
                                 @if !self.previous.is_empty() {
                                     td { (words::value(self.metric, self.previous.get(index).and_then(|point| value_of(point, self.metric)))) }
@@ -279,7 +250,7 @@ mod tests {
     }
 
     fn drawn(metric: Metric, series: &[SeriesPoint], previous: &[SeriesPoint]) -> String {
-        Chart { metric, series, previous, flags: &[] }.draw().into_string()
+        Chart { metric, series, previous, flags: &[], notes_at: None }.draw().into_string()
     }
 
     #[test]

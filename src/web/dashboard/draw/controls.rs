@@ -1,10 +1,12 @@
 //! The question of a page as words, and the links that change it.
 
+use std::iter::successors;
+
 use api::{analytics::AnswerMeta, models::Compare};
-use chrono::NaiveDate;
+use chrono::{Datelike as _, Days, Months, NaiveDate};
 use maud::{Markup, html};
 
-use super::{conditions, words};
+use super::{conditions, presets, words};
 use crate::{
     services::analyses::windows::oldest_day,
     web::dashboard::{
@@ -42,13 +44,14 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
         p.question { (question(meta)) }
         div.controls {
             @if !opened.site.fixed_window { (periods(view)) (comparisons(view, meta, opened.today)) }
-            @if opened.site.has_brand { (brand(view)) }
+            @if !opened.site.classes.is_empty() { (classes(opened)) }
         }
-        details.more {
-            summary { "Own dates, newest days, kinds of search" }
-            @if !opened.site.fixed_window { (dates(view, meta)) }
+        details.more open[opened.sent.is_some()] {
+            summary { "Own dates, months, newest days, kinds of search" @if opened.site.role.is_some() { ", saved filters" } }
+            @if !opened.site.fixed_window { (dates(view, meta)) (months(view, opened.today)) }
             (states(view))
             (search_types(view))
+            @if opened.site.role.is_some() { (presets::fold(opened)) }
         }
         (chips(view))
         (warnings(meta))
@@ -124,12 +127,39 @@ fn comparisons(view: &View, meta: &AnswerMeta, today: NaiveDate) -> Markup {
     choices("Comparison", &found)
 }
 
-fn brand(view: &View) -> Markup {
+/// The whole traffic, its branded and other queries, segments and topic clusters.
+fn classes(opened: &Opened<'_>) -> Markup {
+    let view = &opened.view;
     let current = view.text("classification");
-    let choice = |name: Option<&'static str>, label| {
-        (label, Ok(view.link(&[("classification", name), ("offset", None)])), current == name)
-    };
-    choices("Brand", &[choice(None, "All"), choice(Some("branded"), "Brand"), choice(Some("nonBranded"), "Not brand")])
+    let link = |value| view.link(&[("classification", value), ("offset", None)]);
+    html! {
+        nav.choices aria-label="Part of the traffic" {
+            a href=(link(None)) aria-current=[current.is_none().then_some("true")] { "All" }
+            @for (value, name) in &opened.site.classes {
+                a href=(link(Some(value))) aria-current=[(current == Some(value)).then_some("true")] { bdi { (name) } }
+            }
+        }
+    }
+}
+
+/// The whole months that the search engine still has, the newest first.
+fn months(view: &View, today: NaiveDate) -> Markup {
+    let oldest = oldest_day(today);
+    let first = today.with_day(1).unwrap_or(today);
+    let starts = successors(first.checked_sub_months(Months::new(1)), |start| start.checked_sub_months(Months::new(1)));
+    let found =
+        starts.take_while(|start| *start >= oldest).map(|start| (start, (start + Months::new(1)) - Days::new(1)));
+    html! {
+        nav.choices aria-label="Months" {
+            @for (start, end) in found {
+                @let (start_text, end_text) = (start.to_string(), end.to_string());
+                a href=(view.link(&[("startDate", Some(&start_text)), ("endDate", Some(&end_text)), ("period", None), ("offset", None)]))
+                    aria-current=[(view.text("startDate") == Some(&start_text) && view.text("endDate") == Some(&end_text)).then_some("true")] {
+                    (start.format("%b %Y"))
+                }
+            }
+        }
+    }
 }
 
 fn states(view: &View) -> Markup {

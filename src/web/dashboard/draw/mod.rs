@@ -4,6 +4,8 @@ pub mod chart;
 pub mod conditions;
 pub mod controls;
 pub mod footer;
+pub mod layers;
+pub mod presets;
 pub mod rows;
 pub mod svg;
 pub mod why;

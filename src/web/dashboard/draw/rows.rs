@@ -30,6 +30,8 @@ pub struct Rows<'a> {
     pub sparks: Option<&'a SparklinesAnswer>,
     /// The page's address up to its parameters, if the rows lead to another page.
     pub at: &'a str,
+    /// The state of the page whose headings sort the rows, if they do.
+    pub order: Option<&'a View>,
 }
 
 impl Rows<'_> {
@@ -42,11 +44,11 @@ impl Rows<'_> {
                     thead {
                         tr {
                             th scope="col" { (self.table.row_name()) }
-                            th scope="col" { (short_name(Metric::Clicks)) }
-                            @if self.compares { th scope="col" { "Change" } }
-                            th.second scope="col" { (short_name(Metric::Impressions)) }
-                            th.second scope="col" { (short_name(Metric::Ctr)) }
-                            th scope="col" { (short_name(Metric::Position)) }
+                            (self.heading(&short_name(Metric::Clicks), "clicks", false))
+                            @if self.compares { (self.heading(&html! { "Change" }, "change.clicks", false)) }
+                            (self.heading(&short_name(Metric::Impressions), "impressions", true))
+                            (self.heading(&short_name(Metric::Ctr), "ctr", true))
+                            (self.heading(&short_name(Metric::Position), "position", false))
                             @if !sparks.is_empty() { th.second scope="col" { "Trend" } }
                         }
                     }
@@ -66,6 +68,29 @@ impl Rows<'_> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// The heading of a column. As a link it sorts by the column, the best first, or the other way round if it sorts so already.
+    fn heading(&self, name: &Markup, by: &str, is_second: bool) -> Markup {
+        let Some(view) = self.order else {
+            return html! { th.second[is_second] scope="col" { (name) } };
+        };
+        let best = if by == "position" { by.to_owned() } else { format!("-{by}") };
+        let other = if by == "position" { format!("-{by}") } else { by.to_owned() };
+        let sorted = view.text("sort");
+        let is_best = sorted == Some(&*best);
+        let direction = if is_best || sorted == Some(&*other) {
+            Some(if sorted.is_some_and(|sort| sort.starts_with('-')) { "descending" } else { "ascending" })
+        } else {
+            None
+        };
+        let next = if is_best { &other } else { &best };
+        html! {
+            th.second[is_second] scope="col" aria-sort=[direction] {
+                a href=(view.link(&[("sort", Some(next)), ("offset", None)])) { (name) }
+                @if let Some(direction) = direction { span aria-hidden="true" { (if direction == "descending" { " ↓" } else { " ↑" }) } }
             }
         }
     }

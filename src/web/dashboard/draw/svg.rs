@@ -2,7 +2,20 @@
 //! Colours come from the stylesheet.
 
 use api::{analytics::SeriesPoint, params::Metric};
+use chrono::NaiveDate;
 use maud::{Markup, html};
+
+use super::words;
+
+/// The height of a chart, in pixels.
+pub const HEIGHT: f64 = 256.0;
+/// The upper edge of its plane.
+pub const TOP: f64 = 30.0;
+/// The lower edge of its plane.
+pub const BOTTOM: f64 = 230.0;
+
+/// The most days with a label.
+const MOST_LABELS: usize = 8;
 
 /// The number of units along each side of the plane that lines are drawn in.
 const PLANE: f64 = 1000.0;
@@ -78,6 +91,15 @@ pub fn percent(part: f64) -> String {
     format!("{:.2}%", part * 100.0)
 }
 
+/// Returns the points of an area between two lines, from the left along the upper one and back along the lower one.
+pub fn area(upper: &[f64], lower: &[f64], scale: &Scale) -> String {
+    let point = |(index, value): (usize, &f64)| {
+        format!("{:.1},{:.1}", place(index, upper.len()) * PLANE, scale.height(*value) * PLANE)
+    };
+    let back = lower.iter().enumerate().rev();
+    upper.iter().enumerate().chain(back).map(point).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the points of each unbroken piece of a line over `periods` periods. Periods without a value break it.
 pub fn pieces(values: impl Iterator<Item = (usize, Option<f64>)>, periods: usize, scale: &Scale) -> Vec<String> {
     let mut pieces: Vec<Vec<String>> = vec![Vec::new()];
@@ -92,6 +114,57 @@ pub fn pieces(values: impl Iterator<Item = (usize, Option<f64>)>, periods: usize
     let drawn = pieces.into_iter().filter(|piece| !piece.is_empty());
     // A single point has no length. Drawn twice, its round ends make it a dot.
     drawn.map(|piece| if let [one] = &piece[..] { format!("{one} {one}") } else { piece.join(" ") }).collect()
+}
+
+/// The area that lines are drawn in. It is stretched to the width of the chart.
+pub fn plane(lines: &Markup) -> Markup {
+    html! {
+        svg.plane x="0" y=(TOP) width="100%" height=(BOTTOM - TOP) viewBox="0 0 1000 1000" preserveAspectRatio="none" { (lines) }
+    }
+}
+
+/// The grid lines of a scale.
+pub fn grid(scale: &Scale) -> Markup {
+    html! { @for tick in &scale.ticks { line.grid x1="0" x2="100%" y1=(y(scale, *tick)) y2=(y(scale, *tick)) {} } }
+}
+
+/// The words at the grid lines, which are drawn above everything else.
+pub fn ticks(scale: &Scale, words: impl Fn(f64) -> String) -> Markup {
+    html! { @for tick in &scale.ticks { text.tick x="0" y=(y(scale, *tick) - 4.0) { (words(*tick)) } } }
+}
+
+fn y(scale: &Scale, value: f64) -> f64 {
+    TOP + (BOTTOM - TOP) * scale.height(value)
+}
+
+/// The labels of some days.
+pub fn axis(days: &[NaiveDate]) -> Markup {
+    let all = days.len();
+    let step = all.div_ceil(MOST_LABELS).max(1);
+    let anchor = |index| {
+        if index == 0 {
+            "start"
+        } else if index + 1 == all {
+            "end"
+        } else {
+            "middle"
+        }
+    };
+    html! {
+        @for (number, (index, day)) in days.iter().enumerate().step_by(step).enumerate() {
+            // A label that begins near the right edge would be cut.
+            @if index == 0 || index + 1 == all || place(index, all) < 0.96 {
+                text.tick.second[number % 2 == 1] x=(percent(place(index, all))) y=(BOTTOM + 18.0) text-anchor=(anchor(index)) {
+                    (words::short_day(*day))
+                }
+            }
+        }
+    }
+}
+
+/// The line and the dot at the day that is read, which the script moves.
+pub fn cross() -> Markup {
+    html! { g.cross hidden { line y1=(TOP) y2=(BOTTOM) {} circle r="4" {} } }
 }
 
 /// A small line without labels.

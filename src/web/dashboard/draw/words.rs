@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use pages::page::words::{decimal, grouped};
 
 /// The word for a number that is not known or does not exist.
-const NONE: &str = "–";
+pub const NONE: &str = "–";
 
 /// The name of a metric.
 pub fn name(metric: Metric) -> &'static str {
@@ -82,6 +82,16 @@ pub fn change(metric: Metric, change: &Change, with_percent: bool) -> Markup {
             (size) @if let Some(part) = part { (part) }
         }
     }
+}
+
+/// The change of an index: better or worse as a sign and a colour, and its size.
+pub fn points(change: f64) -> Markup {
+    let size = decimal(change.abs());
+    if !size.chars().any(|digit| ('1'..='9').contains(&digit)) {
+        return html! { span.flat { "no change" } };
+    }
+    let (class, sign, mark) = if change > 0.0 { ("up", '+', "▲ ") } else { ("down", '−', "▼ ") };
+    html! { span class=(class) { span aria-hidden="true" { (mark) } (sign) (size) } }
 }
 
 /// A day without its year.

@@ -1,7 +1,9 @@
 //! The pages of a property, one file each.
 
 mod cannibalization;
+mod countries;
 mod growth;
+mod insights;
 mod notes;
 mod overview;
 mod settings;
@@ -12,6 +14,7 @@ use maud::{Markup, html};
 
 use super::{
     door::Door,
+    draw::presets,
     forms::{self, Sent, Write},
     opened::Opened,
     table::Table,
@@ -25,19 +28,24 @@ pub enum Part {
     Table(Table),
     Growth,
     Cannibalization,
+    Insights,
     Notes,
     Settings,
 }
 
+/// An operation and the parameters that judge the question of a page.
+type Judged = (&'static str, Vec<(&'static str, String)>);
+
 impl Part {
     /// Each with its path below the overview and its name.
-    const ALL: [(Self, &'static str, &'static str); 8] = [
+    const ALL: [(Self, &'static str, &'static str); 9] = [
         (Self::Overview, "", "Overview"),
         (Self::Table(Table::Queries), "queries", "Queries"),
         (Self::Table(Table::Pages), "pages", "Pages"),
         (Self::Table(Table::Countries), "countries", "Countries"),
         (Self::Growth, "growth", "Growth"),
         (Self::Cannibalization, "cannibalization", "Cannibalization"),
+        (Self::Insights, "insights", "Insights"),
         (Self::Notes, "notes", "Notes"),
         (Self::Settings, "settings", "Settings"),
     ];
@@ -49,6 +57,7 @@ impl Part {
             Self::Table(_) => &tables::NAMES,
             Self::Growth => &growth::NAMES,
             Self::Cannibalization => &cannibalization::NAMES,
+            Self::Insights => &insights::NAMES,
             Self::Notes => &notes::NAMES,
             Self::Settings => &settings::NAMES,
         }
@@ -59,7 +68,7 @@ impl Part {
     ///
     /// # Errors
     /// `invalid_request` for a parameter of the page with a value that is not allowed.
-    pub fn judged(self, view: &View) -> Result<Option<(&'static str, Vec<(&'static str, String)>)>, ApiError> {
+    pub fn judged(self, view: &View) -> Result<Option<Judged>, ApiError> {
         let question = view.without_days();
         let of_page = |names| [&question[..], &view.sent(names)].concat();
         Ok(match self {
@@ -70,6 +79,7 @@ impl Part {
             Self::Table(table) => Some(("performance", tables::judged(view, table, question)?)),
             Self::Growth => Some(("growth-opportunities", of_page(&growth::NAMES))),
             Self::Cannibalization => Some(("cannibalization", of_page(&cannibalization::NAMES))),
+            Self::Insights => Some(("query-insights", of_page(&insights::NAMES))),
             Self::Notes | Self::Settings => None,
         })
     }
@@ -82,7 +92,7 @@ impl Part {
         match self {
             Self::Notes => notes::write(door, sent).map(Some).ok_or_else(forms::unknown),
             Self::Settings => settings::write(door, sent),
-            _ => Err(forms::unknown()),
+            _ => presets::write(sent).map(Some).ok_or_else(forms::unknown),
         }
     }
 
@@ -98,6 +108,7 @@ impl Part {
             Self::Table(table) => tables::page(opened, table).await,
             Self::Growth => growth::page(opened).await,
             Self::Cannibalization => cannibalization::page(opened).await,
+            Self::Insights => insights::page(opened).await,
             Self::Notes => notes::page(opened).await,
             Self::Settings => settings::page(opened).await,
         }?;

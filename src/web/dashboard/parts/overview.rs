@@ -51,11 +51,13 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;
     let Answered { data, meta, coverage, link } = answer;
     let flags = Flag::all(meta.window, notes, data.events.unwrap_or_default());
+    let notes_at = opened.may_edit().then(|| format!("{}/notes", opened.door.root()));
     let chart = Chart {
         metric: opened.view.metric,
         series: data.series.as_deref().unwrap_or_default(),
         previous: data.previous_series.as_deref().unwrap_or_default(),
         flags: &flags,
+        notes_at: notes_at.as_deref(),
     };
     let tables = data.tables.unwrap_or_default();
     let compares = meta.compare_window.is_some();
@@ -168,7 +170,7 @@ fn long(
                     Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (name) ".csv?" (file_query) } download { "CSV" },
                 }
             }
-            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "" }.wide()) }
+            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "", order: None }.wide()) }
             @if let Some(covered) = covered { (rows::coverage(first, covered)) }
         }
     }
@@ -186,7 +188,7 @@ fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
             @for (table, rows) in all {
                 @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
                     h2 { (table.name()) }
-                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "" }.short())
+                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "", order: None }.short())
                     @if rows.len() > SHORT { p.quiet-text { (SHORT) " of " (rows.len()) } }
                 }
             }

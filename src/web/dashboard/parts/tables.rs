@@ -1,15 +1,16 @@
 //! The whole table of queries, pages or countries: any order, page by page.
 
-use api::{error::ApiError, params::Metric};
+use api::error::ApiError;
+use futures_util::future::try_join;
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
 
+use super::countries;
 use crate::web::dashboard::{
-    door::Door,
+    door::{Door, Query},
     draw::{
         controls, footer,
         rows::{self, Rows},
-        words,
     },
     opened::Opened,
     table::Table,
@@ -22,11 +23,13 @@ const ROWS: u32 = 50;
 /// The parameters of the page besides those of the question.
 pub const NAMES: [&str; 5] = ["sort", "least", "find", "rows", "offset"];
 
-/// The views of the rows: their name, the value of `rows`, and the order and the condition that they stand for.
-const VIEWS: [(&str, Option<&str>, Option<&str>); 3] = [
-    ("All", None, None),
-    ("Growing", Some("growing"), Some("-change.clicks")),
-    ("Shrinking", Some("shrinking"), Some("change.clicks")),
+/// The views of the rows: their name, the value of `rows`, and the condition and the order that they stand for.
+const VIEWS: [(&str, Option<&str>, &str, &str); 5] = [
+    ("All", None, "", ""),
+    ("Growing", Some("growing"), "change.clicks>0", "-change.clicks"),
+    ("Shrinking", Some("shrinking"), "change.clicks<0", "change.clicks"),
+    ("New", Some("new"), "presence=new", "-clicks"),
+    ("Lost", Some("lost"), "presence=lost", "change.clicks"),
 ];
 
 /// Draws the page.
@@ -35,7 +38,7 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     let offset = view.number("offset")?;
     let question = finding(view, table, opened.question())?;
     let mut query = question.clone();
-    let order = order(view, table)?;
+    let order = order(view, table, &question)?;
     query.extend(order.iter().cloned());
     let limits = match table {
         Table::Pages => ["pageLimit", "pageOffset", "queryLimit"],
@@ -43,7 +46,10 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     };
     query.push(("scope", "tables".to_owned()));
     query.extend(limits.into_iter().zip([ROWS, offset, 1]).map(|(name, value)| (name, value.to_string())));
-    let answer = opened.door.performance(opened.asker, &query).await?;
+    let trends = async {
+        if table == Table::Countries { countries::trends(opened, &question).await.map(Some) } else { Ok(None) }
+    };
+    let (answer, trends) = try_join(opened.door.performance(opened.asker, &query), trends).await?;
     let tables = answer.data.tables.unwrap_or_default();
     let coverage = answer.coverage.as_ref();
     let (found, covered) = match table {
@@ -54,9 +60,10 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     let shown = found.unwrap_or_default();
     let compares = answer.meta.compare_window.is_some();
     let (at, elsewhere) = (opened.door.root(), view.elsewhere());
-    let rows = Rows { table, found: &shown, view: &elsewhere, compares, sparks: None, at: &at };
+    let rows = Rows { table, found: &shown, view: &elsewhere, compares, sparks: None, at: &at, order: Some(view) };
     Ok(html! {
         (controls::bar(opened, &answer.meta))
+        @if let Some(trends) = trends { (trends) }
         (choices(view, table, compares))
         section.card aria-label=(table.name()) {
             div.heads {
@@ -81,7 +88,7 @@ pub fn judged(
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
     view.number("offset")?;
     let mut query = finding(view, table, question)?;
-    query.extend(order(view, table)?);
+    query.extend(order(view, table, &query)?);
     query.push(("scope", "tables".to_owned()));
     Ok(query)
 }
@@ -100,38 +107,36 @@ fn finding(
     Ok(question)
 }
 
-/// The order of the rows, and the condition on their impressions, as the operations take them.
-fn order(view: &View, table: Table) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let named = match view.text("rows") {
-        None => None,
-        Some(name) => {
-            let found = VIEWS.into_iter().find(|(_, value, _)| *value == Some(name));
-            found.ok_or_else(|| ApiError::invalid("rows", "must be growing or shrinking"))?.2
-        }
-    };
-    let sort = view.text("sort").or(named).map(|sort| ("sort", sort.to_owned()));
+/// The order of the rows of a question, and the conditions on them, as the operations take them.
+fn order(view: &View, table: Table, question: &Query) -> Result<Vec<(&'static str, String)>, ApiError> {
+    let name = view.text("rows");
+    let (_, _, condition, own) = VIEWS
+        .into_iter()
+        .find(|(_, value, ..)| *value == name)
+        .ok_or_else(|| ApiError::invalid("rows", "must be growing, shrinking, new or lost"))?;
+    if !condition.is_empty() && !question.iter().any(|(name, _)| name.starts_with("compare")) {
+        return Err(ApiError::invalid("rows", "need a comparison; choose one, or show all rows"));
+    }
+    let sort = view.text("sort").or(Some(own).filter(|own| !own.is_empty()));
     let least = view.number("least")?;
-    let least = (least > 0).then(|| ("metricFilters", format!("{}.impressions>={least}", table.name().to_lowercase())));
-    Ok(sort.into_iter().chain(least).collect())
+    let least = (least > 0).then(|| format!("impressions>={least}"));
+    let conditions = Some(condition.to_owned()).filter(|condition| !condition.is_empty()).into_iter().chain(least);
+    let of_table = |condition| format!("{}.{condition}", table.name().to_lowercase());
+    let filters = conditions.map(of_table).collect::<Vec<_>>().join(",");
+    let filters = (!filters.is_empty()).then_some(("metricFilters", filters));
+    Ok(sort.map(|sort| ("sort", sort.to_owned())).into_iter().chain(filters).collect())
 }
 
-/// The views of the rows, their order, and the least impressions.
+/// The views of the rows, the text to find, and the least impressions.
 fn choices(view: &View, table: Table, compares: bool) -> Markup {
     html! {
         div.controls {
             @if compares {
                 nav.choices aria-label="Rows" {
-                    @for (name, value, _) in VIEWS {
+                    @for (name, value, ..) in VIEWS {
                         a href=(view.link(&[("rows", value), ("sort", None), ("offset", None)]))
                             aria-current=[(view.text("rows") == value).then_some("true")] { (name) }
                     }
-                }
-            }
-            nav.choices aria-label="Order" {
-                @for metric in Metric::ALL {
-                    @let sort = if metric == Metric::Position { metric.name().to_owned() } else { format!("-{}", metric.name()) };
-                    a href=(view.link(&[("sort", Some(&sort)), ("rows", None), ("offset", None)]))
-                        aria-current=[(view.text("sort") == Some(&sort)).then_some("true")] { "By " (words::name(metric).to_lowercase()) }
                 }
             }
             form.dates method="get" {

@@ -9,8 +9,10 @@ use crate::support::{
     signed_in::{Browser, Page},
 };
 
-/// The forms that need a role, with fields that are allowed.
-const FORMS: [(&str, &[(&str, &str)], Role); 6] = [
+/// A form, fields of it that are allowed, and the role that it needs.
+type Form = (&'static str, &'static [(&'static str, &'static str)], Role);
+
+const FORMS: [Form; 6] = [
     ("brand.add", &[("keywords", "not allowed")], Role::Editor),
     ("brand.delete", &[("keyword", "northmoor")], Role::Editor),
     ("segments.add", &CONTENT, Role::Editor),

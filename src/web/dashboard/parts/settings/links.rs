@@ -152,7 +152,7 @@ fn traffic(opened: &Opened<'_>, known: &Known, sent: Option<&Sent>) -> Markup {
             "Traffic"
             select name="classification" {
                 option value="" { "All traffic" }
-                @if opened.site.has_brand {
+                @if !known.brand.data.is_empty() {
                     (choice("branded", html! { "Branded queries" }))
                     (choice("nonBranded", html! { "Queries that are not branded" }))
                 }
