@@ -44,7 +44,15 @@ fn keywords(sent: &Sent) -> Vec<&str> {
 pub fn draw(opened: &Opened<'_>, known: &BrandedKeywordsAnswer) -> Markup {
     html! {
         p.quiet-text { "A query is branded when it holds one of these, in upper or lower case. Brand and not brand can then be told apart on every page." }
-        @if known.data.is_empty() { p { "There are no brand keywords yet." } }
+        @if known.data.is_empty() { p { "There are no brand keywords yet." } } @else {
+            (list(opened, known))
+        }
+        @if opened.may_edit() { (form(opened, known)) }
+    }
+}
+
+fn list(opened: &Opened<'_>, known: &BrandedKeywordsAnswer) -> Markup {
+    html! {
         ul.keywords {
             @for one in &known.data {
                 li.chip {
@@ -59,7 +67,6 @@ pub fn draw(opened: &Opened<'_>, known: &BrandedKeywordsAnswer) -> Markup {
                 }
             }
         }
-        @if opened.may_edit() { (form(opened, known)) }
     }
 }
 
