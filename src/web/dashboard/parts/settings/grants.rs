@@ -4,12 +4,19 @@ use api::team::{GrantStatus, TeamGrant};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{known::Known, of, team::ROLES};
+use super::{known::Known, of};
 use crate::web::dashboard::{forms, opened::Opened};
 
 const ROLE: &str = "team.role";
 const SITES: &str = "team.sites";
 const REMOVE: &str = "team.remove";
+
+/// The roles, each with its name in the API, in words, and what it may do.
+pub const ROLES: [(&str, &str, &str); 3] = [
+    ("viewer", "Viewer", "reads"),
+    ("editor", "Editor", "also writes notes, keywords, segments and topic clusters"),
+    ("admin", "Admin", "also makes share links"),
+];
 
 /// Draws the people who see the property, and folded those who see others only. Without a team in the plan a grant can only be removed.
 pub fn draw(opened: &Opened<'_>, known: &Known, has_team: bool) -> Markup {

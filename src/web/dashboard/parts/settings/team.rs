@@ -5,7 +5,11 @@ use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use super::{grants, known::Known, lacking};
+use super::{
+    grants::{self, ROLES},
+    known::Known,
+    lacking,
+};
 use crate::web::dashboard::{
     door::Door,
     forms::{self, Sent, Write},
@@ -14,13 +18,6 @@ use crate::web::dashboard::{
 
 const INVITE: &str = "team.invite";
 const LEAVE: &str = "team.leave";
-
-/// The roles, each with its name in the API, in words, and what it may do.
-pub const ROLES: [(&str, &str, &str); 3] = [
-    ("viewer", "Viewer", "reads"),
-    ("editor", "Editor", "also writes notes, keywords, segments and topic clusters"),
-    ("admin", "Admin", "also makes share links"),
-];
 
 /// Returns the write that a form asks for.
 pub fn write(door: &Door, verb: &str, sent: &Sent) -> Option<Write> {
