@@ -16,6 +16,7 @@ const PAGES = [
   ['countries', '/countries?sort=-impressions'],
   ['growth', '/growth'],
   ['cannibalization', '/cannibalization'],
+  ['settings', '/settings?suggest=true'],
   ['refused', '?period=ever'],
 ];
 
@@ -52,12 +53,13 @@ export default async function dashboard(browser, step) {
       if (!(await page.evaluate(() => window.stays))) throw new Error('the page was loaded anew');
     });
     await step('the arrow keys read a day', async () => {
-      await page.locator('#chart').focus();
+      await page.locator('.plot').focus();
       await page.keyboard.press('End');
-      const tip = await page.locator('#chart .tip').textContent();
-      const cells = await page.locator('#days tbody tr').last().locator('th, td').allTextContents();
+      const tip = await page.locator('.plot .tip').textContent();
+      const cells = await page.locator('.days tbody tr').last().locator('th, td').allTextContents();
       if (!cells.every((cell) => tip.includes(cell))) throw new Error(`${tip} does not say ${cells}`);
     });
+    await step('a form of the settings comes back to its section, and a share link is copied and opened', () => shares(page, at(`/p/${site.id}/settings`)));
     await step('a page takes few requests and bytes', () => small(browser, service, site.id));
     await step('without script the same links lead to the same numbers', async () => {
       const plain = await browser.person('plain', { javaScriptEnabled: false });
@@ -74,7 +76,7 @@ export default async function dashboard(browser, step) {
     });
     await step('printing keeps the chart and the tables', async () => {
       await page.emulateMedia({ media: 'print' });
-      for (const part of ['#chart svg', '.rows']) {
+      for (const part of ['.plot svg', '.rows']) {
         if (!(await page.locator(part).first().isVisible())) throw new Error(`${part} is not printed`);
       }
       if (await page.locator('.controls').first().isVisible()) throw new Error('controls are printed');
@@ -90,6 +92,29 @@ async function signIn(page, url, name) {
   await page.getByRole('button', { name: new RegExp(name, 'i') }).first().click();
 }
 
+/** Makes a share link after it was said what it opens, copies its address, and opens it. */
+async function shares(page, settings) {
+  await page.goto(settings);
+  const links = page.locator('#links');
+  await links.getByText('Make a share link').click();
+  await links.getByLabel('Name, which readers see').fill('Board');
+  await links.getByRole('button', { name: 'What would it open?' }).click();
+  await links.getByText('It would open:').waitFor();
+  await inspect(page, 'dashboard-settings-link');
+  await links.getByRole('button', { name: 'Make the link' }).click();
+  await page.waitForURL(/done=links.made#links$/);
+  const top = await links.evaluate((section) => section.getBoundingClientRect().top);
+  if (Math.abs(top) > 400) throw new Error(`the section is ${top} pixels away`);
+  await links.getByRole('button', { name: 'Copy' }).click();
+  await links.getByRole('button', { name: 'Copied' }).waitFor();
+  const address = await links.getByLabel('Address of Board').inputValue();
+  await links.getByLabel('Name, which readers see').evaluate((field) => { field.closest('details').open = true; field.focus(); });
+  await page.keyboard.press('Control+V');
+  same([await links.getByLabel('Name, which readers see').inputValue()], [address.slice(0, 100)]);
+  await links.getByRole('link', { name: 'Open Board' }).click();
+  await page.locator('.plot').waitFor();
+}
+
 /** Reads the numbers of an overview out of the page, and compares them with the answer to the same question. */
 async function agrees(page, service, id) {
   for (const [shown, asked] of [
@@ -101,7 +126,7 @@ async function agrees(page, service, id) {
     const { data } = await json(page, `${service.url}/api/properties/${id}/performance?scope=all&queryLimit=10&pageLimit=10&${asked}`);
     const { clicks, impressions, ctr, position } = data.totals;
     same(await tiles(page), [grouped(clicks), grouped(impressions), percent(ctr), decimal(position)]);
-    const days = page.locator('#days tbody tr');
+    const days = page.locator('.days tbody tr');
     same(await column(days, 0), data.series.map((day) => grouped(day.clicks)));
     same(await column(days, 1), data.series.map((day) => grouped(day.impressions)));
     same(await column(days, 2), data.series.map((day) => percent(day.ctr)));

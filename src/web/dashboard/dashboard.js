@@ -37,6 +37,13 @@ addEventListener('submit', (event) => {
 });
 addEventListener('popstate', () => go(location.href, false));
 
+// Copies the address beside the button.
+addEventListener('click', ({ target }) => {
+  if (!target.matches?.('.copy')) return;
+  target.previousElementSibling.select();
+  if (document.execCommand('copy')) target.textContent = 'Copied';
+});
+
 // The day under the pointer, a finger or the arrow keys. Its numbers are those of the chart's table of days.
 let day = -1;
 const days = (figure, what) => [...figure.parentElement.querySelectorAll(`.days ${what}`)];

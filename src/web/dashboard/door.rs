@@ -93,8 +93,8 @@ impl Door {
         match self {
             Self::Signed(id) => {
                 let property = format!("/api/properties/{id}");
-                let asked = [("headline", reads.to_string())];
-                let property = asker.ask::<PropertyAnswer>(&property, &asked);
+                let query = [("headline", reads.to_string())];
+                let property = asker.ask::<PropertyAnswer>(&property, &query);
                 let records = async { if reads { self.records(asker).await } else { Ok(Records::default()) } };
                 let (answer, Records { classes, presets }) = try_join(property, records).await?;
                 let last = answer.meta.map(|meta| meta.freshness.last_final_date);

@@ -1,7 +1,9 @@
 //! Forms. Each becomes one write of an operation, through its layers: they judge its rights and its fields, and its key lets a double
 //! click write once.
+//!
+//! A form is named by its action. On a page with sections an action is `section.verb`, and the page comes back at that section.
 
-use api::error::ApiError;
+use api::error::{ApiError, Code};
 use maud::{Markup, html};
 use poem::{Body, http::Method};
 use serde_json::Value;
@@ -12,6 +14,15 @@ const LARGEST: usize = 256 * 1024;
 
 /// The field that says which form of the page was sent.
 pub const ACTION: &str = "do";
+
+/// The field of a second button of a form.
+pub const BUTTON: &str = "button";
+
+/// The button that asks what the write would do.
+pub const PREVIEW: &str = "preview";
+
+/// The button that asks for the form again, with more fields or more words.
+pub const AGAIN: &str = "again";
 
 /// The field with the `Idempotency-Key`.
 pub const KEY: &str = "key";
@@ -41,28 +52,55 @@ pub struct Write {
     pub body: Option<Value>,
     /// The word of [`NOTICES`] that the page says afterwards. `None` for a preview, whose answer the page shows beside the form.
     pub done: Option<&'static str>,
+    /// The page that is opened afterwards, if the visitor may no longer open this one.
+    pub leaves_to: Option<&'static str>,
 }
 
 impl Write {
     /// A write with a body.
     pub fn new(method: Method, path: String, body: Value, done: &'static str) -> Self {
-        Self { method, path, query: Vec::new(), body: Some(body), done: Some(done) }
+        Self { method, path, query: Vec::new(), body: Some(body), done: Some(done), leaves_to: None }
     }
 
     /// The question what a write would do.
     pub fn preview(path: String, body: Value) -> Self {
-        Self { method: Method::POST, path, query: Vec::new(), body: Some(body), done: None }
+        Self { done: None, ..Self::new(Method::POST, path, body, "") }
     }
 
     /// The deletion of a record.
     pub fn delete(path: String, done: &'static str) -> Self {
-        Self { method: Method::DELETE, path, query: Vec::new(), body: None, done: Some(done) }
+        Self { method: Method::DELETE, path, query: Vec::new(), body: None, done: Some(done), leaves_to: None }
+    }
+
+    /// The same write with a parameter.
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.query.push((name, value.to_owned()));
+        self
+    }
+
+    /// The same write, after which another page is opened.
+    pub fn leaving_to(self, page: &'static str) -> Self {
+        Self { leaves_to: Some(page), ..self }
     }
 }
 
 /// What a page says after a form.
-const NOTICES: [(&str, &str); 4] =
-    [("added", "Added."), ("saved", "Saved."), ("deleted", "Deleted."), ("sent", "Sent.")];
+const NOTICES: [(&str, &str); 9] = [
+    ("added", "Added."),
+    ("saved", "Saved."),
+    ("deleted", "Deleted."),
+    ("sent", "Sent."),
+    ("invited", "Added. No e-mail is sent: tell the person to sign in here with this address."),
+    ("removed", "Removed. It counts from the next request on."),
+    ("left", "You have left. The site is no longer shared with you."),
+    ("made", "The link is made. Copy its address below."),
+    ("revoked", "Revoked. The link opens nothing any more."),
+];
+
+/// Refuses a form that the page does not have.
+pub fn unknown() -> ApiError {
+    ApiError::invalid("form", "is not one of this page; open the page and send it again")
+}
 
 impl Sent {
     /// Reads the fields.
@@ -92,9 +130,19 @@ impl Sent {
         self.fields.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether the form with this `action` was sent and changed nothing. It then shows what was written in it.
-    pub fn keeps(&self, action: &str) -> bool {
-        (self.refusal.is_some() || self.preview.is_some()) && self.text(ACTION) == Some(action)
+    /// Returns whether a button of the form was used.
+    pub fn used(&self, button: &str) -> bool {
+        self.text(BUTTON) == Some(button)
+    }
+
+    /// The section of the form, or nothing on a page without sections.
+    pub fn section(&self) -> &str {
+        section(self.text(ACTION).unwrap_or_default())
+    }
+
+    /// Returns whether this is the form with this `action` of the record with this `id`.
+    pub fn is(&self, action: &str, id: Option<&str>) -> bool {
+        self.text(ACTION) == Some(action) && self.text("id") == id
     }
 
     /// Returns whether a box of the form is ticked.
@@ -103,14 +151,38 @@ impl Sent {
     }
 }
 
-/// Says what was done, or why nothing was.
-pub fn notice(done: Option<&str>, sent: Option<&Sent>) -> Markup {
-    let done = done.and_then(|done| NOTICES.iter().find(|(name, _)| *name == done));
+/// The section of an action or of what was done.
+fn section(action: &str) -> &str {
+    action.split_once('.').map_or("", |(section, _)| section)
+}
+
+/// The place on the page that a form leads to.
+pub fn anchor(action: &str) -> Option<String> {
+    Some(section(action)).filter(|section| !section.is_empty()).map(|section| format!("#{section}"))
+}
+
+/// Says in a section of the page what was done, or why nothing was.
+pub fn notice(at: &str, done: Option<&str>, sent: Option<&Sent>) -> Markup {
+    let done = done.filter(|done| sent.is_none() && section(done) == at);
+    let word = done.map(|done| done.rsplit('.').next().unwrap_or_default());
+    let words = word.and_then(|word| NOTICES.iter().find(|(name, _)| *name == word)).map(|(_, words)| *words);
+    let refusal = sent.filter(|sent| sent.section() == at).and_then(|sent| sent.refusal.as_ref());
     html! {
-        @if let Some(refusal) = sent.and_then(|sent| sent.refusal.as_ref()) {
-            p.notice.warn role="alert" { "Nothing was changed. " (refusal.hint.as_deref().unwrap_or(refusal.code.text())) }
-        } @else if let Some((_, words)) = done {
-            p.notice role="status" { (words) }
+        @if let Some(refusal) = refusal { p.notice.warn role="alert" { "Nothing was changed. " (told(refusal)) } }
+        @if let Some(words) = words { p.notice.good role="status" { (words) } }
+    }
+}
+
+/// Why a form changed nothing, in words for people.
+fn told(refusal: &ApiError) -> Markup {
+    let hint = refusal.hint.as_deref().unwrap_or(refusal.code.text());
+    html! {
+        @match refusal.code {
+            Code::PreconditionFailed => "It has changed since you opened the page. Look at it again; what you send now replaces it.",
+            Code::IdempotencyKeyReused => "This form was sent before, with something else in it. Send it again to write this, too.",
+            Code::NotFound if refusal.hint.is_none() => "It is not there any more.",
+            Code::SubscriptionRequired => { (hint) " " a href="/subscribe" { "Plans" } }
+            _ => (hint),
         }
     }
 }
@@ -128,7 +200,7 @@ pub fn delete(action: &str, words: &str, fields: &[(&str, &str)]) -> Markup {
     html! {
         details.ask {
             summary { (words) }
-            form method="post" {
+            form method="post" action=[anchor(action)] {
                 input type="hidden" name=(ACTION) value=(action);
                 @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
                 button.danger { (words) " for good" }

@@ -34,13 +34,14 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
     web::Data,
 };
+use serde_json::Value;
 use store::rate_limit::{LaterCount, RateLimits};
 use url::form_urlencoded;
 
 use self::{
     ask::{Asker, Visit},
     door::{Door, Site},
-    forms::Sent,
+    forms::{Sent, Write},
     opened::Opened,
     parts::Part,
     view::View,
@@ -290,13 +291,17 @@ impl Place {
             Err(refusal) => return refused(&refusal),
         };
         let answer = match self.part.write(&self.door, &sent) {
-            Ok(write) => asker.write(&write, &sent).await.map(|answer| (write.done, answer)),
+            Ok(Some(write)) => asker.write(&write, &sent).await.map(|answer| (Some(write), answer)),
+            // Nothing judged yet whose form it is.
+            Ok(None) if page.data::<Admitted>().is_none() => return dashboard.to_sign_in(page),
+            Ok(None) => Ok((None, Value::Null)),
             Err(refusal) => Err(refusal),
         };
         let status = match answer {
-            Ok((Some(done), _)) => return redirect(&back(&visit, self.part, done)),
-            Ok((None, answer)) => {
-                sent.preview = Some(answer);
+            Ok((Some(Write { leaves_to: Some(page), .. }), _)) => return redirect(page),
+            Ok((Some(Write { done: Some(done), .. }), _)) => return redirect(&back(&visit, self.part, &sent, done)),
+            Ok((preview, answer)) => {
+                sent.preview = preview.map(|_| answer);
                 StatusCode::OK
             }
             Err(refusal) if refusal.code == Code::Unauthorized => return dashboard.to_sign_in(page),
@@ -313,12 +318,16 @@ impl Place {
     }
 }
 
-/// The address of the page after one of its forms was taken.
-fn back(visit: &Visit, part: Part, done: &str) -> String {
+/// The address of the page after one of its forms was taken: the section of the form, without the parameters that open a form.
+fn back(visit: &Visit, part: Part, sent: &Sent, done: &str) -> String {
     let view = View::read(visit.query(), part.names()).ok();
-    let kept = view.map(|view| view.link(&[("edit", None), ("day", None)])).unwrap_or_default();
+    let kept = view.map(|view| view.link(&[("edit", None), ("day", None), ("suggest", None)])).unwrap_or_default();
     let mark = if kept.len() > 1 { "&" } else { "?" };
-    format!("{}{}{mark}done={done}", visit.path(), kept.trim_end_matches('?'))
+    let (section, place) = match sent.section() {
+        "" => (String::new(), String::new()),
+        section => (format!("{section}."), format!("#{section}")),
+    };
+    format!("{}{}{mark}done={section}{done}{place}", visit.path(), kept.trim_end_matches('?'))
 }
 
 /// Returns the contents of a page of a property.

@@ -33,9 +33,14 @@ impl Opened<'_> {
         forms::hidden(action, &self.key)
     }
 
+    /// The form with this `action` of the record with this `id`, if it was sent and changed nothing.
+    pub fn again(&self, action: &str, id: Option<&str>) -> Option<&Sent> {
+        self.sent.as_ref().filter(|sent| sent.is(action, id))
+    }
+
     /// What was written in a field of the form with this `action`, if the form changed nothing.
     pub fn kept(&self, action: &str, field: &str) -> Option<&str> {
-        self.sent.as_ref().filter(|sent| sent.keeps(action))?.text(field)
+        self.sent.as_ref().filter(|sent| sent.text(forms::ACTION) == Some(action))?.text(field)
     }
 
     /// True if the visitor may write notes and classifications.
@@ -46,6 +51,11 @@ impl Opened<'_> {
     /// True if the visitor may make share links.
     pub fn may_share(&self) -> bool {
         self.site.role.is_some_and(|role| role >= Role::Admin)
+    }
+
+    /// True if the site is the visitor's own.
+    pub fn is_owner(&self) -> bool {
+        self.site.role == Some(Role::Owner)
     }
 
     /// The parameters of the page's question.

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use super::{
     ask::Asker,
     draw::{svg::spark, words},
+    forms,
     view::View,
 };
 
@@ -44,10 +45,11 @@ pub async fn page(asker: Asker<'_>) -> Result<Markup, ApiError> {
     )?;
     let is_filtered = ["tag", "search", "hidden"].iter().any(|name| view.text(name).is_some());
     if list.data.is_empty() && !is_filtered {
-        return Ok(empty());
+        return Ok(html! { (forms::notice("", view.done.as_deref(), None)) (empty()) });
     }
     let reading = list.meta.progress.map_or(0, |progress| progress.still_reading);
     Ok(html! {
+        (forms::notice("", view.done.as_deref(), None))
         (totals(&sums))
         (choices(&view, &tags.data))
         @if reading > 0 {

@@ -2,6 +2,7 @@
 
 mod analyses;
 mod notes;
+mod settings;
 mod sites;
 mod states;
 
@@ -41,6 +42,13 @@ fn holds(page: &Page, texts: &[String]) {
     for text in texts {
         assert!(page.body.contains(text), "{text}: {}", page.body);
     }
+}
+
+/// The value of a hidden field of the first form of the page that does `action`.
+fn hidden(page: &Page, action: &str, field: &str) -> String {
+    let (_, form) = page.body.split_once(&format!("name=\"do\" value=\"{action}\"")).unwrap();
+    let (_, value) = form.split_once(&format!("name=\"{field}\" value=\"")).unwrap();
+    value.split_once('"').unwrap().0.replace("&quot;", "\"")
 }
 
 #[tokio::test]

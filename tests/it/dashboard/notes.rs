@@ -1,17 +1,10 @@
 //! Tests of the page of notes, and of forms in general.
 
-use super::{holds, json, path};
+use super::{hidden, holds, json, path};
 use crate::support::{
     app::{TestApp, shared},
-    signed_in::{Browser, Page},
+    signed_in::Browser,
 };
-
-/// The value of a hidden field of the first form of the page that does `action`.
-fn hidden(page: &Page, action: &str, field: &str) -> String {
-    let (_, form) = page.body.split_once(&format!("name=\"do\" value=\"{action}\"")).unwrap();
-    let (_, value) = form.split_once(&format!("name=\"{field}\" value=\"")).unwrap();
-    value.split_once('"').unwrap().0.replace("&quot;", "\"")
-}
 
 async fn texts(browser: &Browser, at: &str) -> Vec<String> {
     let notes = json(browser, &format!("/api/properties/{}/annotations", &at[3..])).await;

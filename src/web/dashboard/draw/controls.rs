@@ -2,19 +2,15 @@
 
 use std::iter::successors;
 
-use api::{
-    analytics::AnswerMeta,
-    models::{Compare, FilterCondition, FilterDimension, FilterOperator},
-};
+use api::{analytics::AnswerMeta, models::Compare};
 use chrono::{Datelike as _, Days, Months, NaiveDate};
 use maud::{Markup, html};
 
-use super::{presets, rows::shown, words};
+use super::{conditions, presets, words};
 use crate::{
     services::analyses::windows::oldest_day,
     web::dashboard::{
         opened::Opened,
-        table::Table,
         view::{NO_COMPARISON, View, name_of},
     },
 };
@@ -202,29 +198,10 @@ fn chips(view: &View) -> Markup {
             p.chips {
                 "Only "
                 @for (index, condition) in view.filters.iter().enumerate() {
-                    a.chip href=(view.widened(index)) { (said(condition)) span aria-hidden="true" { " ×" } span.visually-hidden { ", remove" } }
+                    a.chip href=(view.widened(index)) { (conditions::said(condition)) span aria-hidden="true" { " ×" } span.visually-hidden { ", remove" } }
                     " "
                 }
             }
         }
     }
-}
-
-/// Says a condition in words.
-pub fn said(condition: &FilterCondition) -> Markup {
-    let table = match condition.dimension {
-        FilterDimension::Query => Table::Queries,
-        FilterDimension::Page => Table::Pages,
-        FilterDimension::Country => Table::Countries,
-        FilterDimension::Device => Table::Devices,
-        FilterDimension::SearchAppearance => Table::Appearances,
-    };
-    let way = match condition.operator {
-        FilterOperator::Equals => "",
-        FilterOperator::Contains => "contains ",
-        FilterOperator::NotContains => "does not contain ",
-        FilterOperator::MatchesRegex => "matches ",
-        FilterOperator::OrList => "one of ",
-    };
-    html! { (table.row_name().to_lowercase()) " " (way) bdi { (shown(table, &condition.value)) } }
 }

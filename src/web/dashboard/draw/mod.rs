@@ -1,6 +1,7 @@
 //! Draws the parts that pages share.
 
 pub mod chart;
+pub mod conditions;
 pub mod controls;
 pub mod footer;
 pub mod layers;

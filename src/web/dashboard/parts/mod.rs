@@ -6,6 +6,7 @@ mod growth;
 mod insights;
 mod notes;
 mod overview;
+mod settings;
 mod tables;
 
 use api::{error::ApiError, models::Role};
@@ -29,11 +30,15 @@ pub enum Part {
     Cannibalization,
     Insights,
     Notes,
+    Settings,
 }
+
+/// An operation and the parameters that judge the question of a page.
+type Judged = (&'static str, Vec<(&'static str, String)>);
 
 impl Part {
     /// Each with its path below the overview and its name.
-    const ALL: [(Self, &'static str, &'static str); 8] = [
+    const ALL: [(Self, &'static str, &'static str); 9] = [
         (Self::Overview, "", "Overview"),
         (Self::Table(Table::Queries), "queries", "Queries"),
         (Self::Table(Table::Pages), "pages", "Pages"),
@@ -42,6 +47,7 @@ impl Part {
         (Self::Cannibalization, "cannibalization", "Cannibalization"),
         (Self::Insights, "insights", "Insights"),
         (Self::Notes, "notes", "Notes"),
+        (Self::Settings, "settings", "Settings"),
     ];
 
     /// The parameters of the page besides those of the question.
@@ -53,6 +59,7 @@ impl Part {
             Self::Cannibalization => &cannibalization::NAMES,
             Self::Insights => &insights::NAMES,
             Self::Notes => &notes::NAMES,
+            Self::Settings => &settings::NAMES,
         }
     }
 
@@ -61,7 +68,7 @@ impl Part {
     ///
     /// # Errors
     /// `invalid_request` for a parameter of the page with a value that is not allowed.
-    pub fn judged(self, view: &View) -> Result<Option<(&'static str, Vec<(&'static str, String)>)>, ApiError> {
+    pub fn judged(self, view: &View) -> Result<Option<Judged>, ApiError> {
         let question = view.without_days();
         let of_page = |names| [&question[..], &view.sent(names)].concat();
         Ok(match self {
@@ -73,20 +80,20 @@ impl Part {
             Self::Growth => Some(("growth-opportunities", of_page(&growth::NAMES))),
             Self::Cannibalization => Some(("cannibalization", of_page(&cannibalization::NAMES))),
             Self::Insights => Some(("query-insights", of_page(&insights::NAMES))),
-            Self::Notes => None,
+            Self::Notes | Self::Settings => None,
         })
     }
 
-    /// Returns the write that a form of the page asks for.
+    /// Returns the write that a form of the page asks for, or `None` if it only asks for the page again.
     ///
     /// # Errors
     /// `invalid_request` for a form that the page does not have.
-    pub fn write(self, door: &Door, sent: &Sent) -> Result<Write, ApiError> {
-        let write = match self {
-            Self::Notes => notes::write(door, sent),
-            _ => presets::write(sent),
-        };
-        write.ok_or_else(|| ApiError::invalid("form", "is not one of this page; open the page and send it again"))
+    pub fn write(self, door: &Door, sent: &Sent) -> Result<Option<Write>, ApiError> {
+        match self {
+            Self::Notes => notes::write(door, sent).map(Some).ok_or_else(forms::unknown),
+            Self::Settings => settings::write(door, sent),
+            _ => presets::write(sent).map(Some).ok_or_else(forms::unknown),
+        }
     }
 
     /// Returns the page at `path` below the overview, and its name.
@@ -103,10 +110,11 @@ impl Part {
             Self::Cannibalization => cannibalization::page(opened).await,
             Self::Insights => insights::page(opened).await,
             Self::Notes => notes::page(opened).await,
+            Self::Settings => settings::page(opened).await,
         }?;
         Ok(html! {
             (tabs(opened, self))
-            (forms::notice(opened.view.done.as_deref(), opened.sent.as_ref()))
+            (forms::notice("", opened.view.done.as_deref(), opened.sent.as_ref()))
             (body)
         })
     }
