@@ -19,7 +19,7 @@ pub trait SystemApi: Send + Sync + 'static {
     ///
     /// The status is `ok` when everything answers, `degraded` when the service works without a part of it, and `down`
     /// (with status 503) when the database does not answer. With `probe=live` the status is always 200. `dependencies` has the
-    /// status of each part, and the hint of a setting that has no effect yet.
+    /// status of each part, and what it means for the service that a part is away.
     #[get("/api/health")]
     #[access(Public)]
     async fn get_health(&self, params: Params<HealthParams>) -> Result<HealthResponse, ApiError>;
@@ -146,8 +146,6 @@ pub enum HealthStatus {
 pub enum DependencyStatus {
     /// Answers.
     Ok,
-    /// Is set and not used yet; `hint` says what that means. The service is not the worse for it.
-    Unused,
     /// Answers with errors. The service works without it.
     Degraded,
     /// Refuses connections, or does not answer within two seconds. The service works without it.

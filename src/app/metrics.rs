@@ -1,6 +1,10 @@
 //! Serves metrics in the text format of Prometheus (`OpenMetrics` 1.0), on an address of their own.
 
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{
+    fmt,
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+};
 
 use common::byte_cache::CacheUse;
 use poem::{
@@ -16,7 +20,7 @@ use prometheus_client::{
     registry::Registry,
 };
 use sea_orm::{DatabaseConnection, DbBackend};
-use store::{database::Opened, rate_limit::RateLimits};
+use store::{caller_limits::CallerLimits, database::Opened};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::{GRACE, Parts};
@@ -91,7 +95,7 @@ struct State {
     store: Opened,
     app: Arc<App>,
     admissions: Admissions,
-    limits: Option<Arc<RateLimits>>,
+    limits: Option<CallerLimits>,
 }
 
 impl fmt::Debug for State {
@@ -116,18 +120,42 @@ impl Collector for State {
         gauge(encoder, "admissions_remembered", "Admissions and share links in memory", &entries)?;
         let reads = [([("from", "memory")], admissions.hits), ([("from", "database")], admissions.reads)];
         counter(encoder, "admissions", "Admissions, by where they were read", &reads)?;
-        let (callers, refusals) = self.limits.as_ref().map_or((0, 0), |limits| (limits.callers(), limits.refusals()));
+        let (callers, refusals) =
+            self.limits.as_ref().map_or((0, 0), |limits| (limits.own().callers(), limits.own().refusals()));
         gauge(
             encoder,
             "rate_limit_callers",
             "Callers that have not regained their whole burst",
             &[([], callers as u64)],
         )?;
-        counter(encoder, "rate_limit_refusals", "Requests and attempts over a limit", &[([], refusals)])
+        counter(encoder, "rate_limit_refusals", "Requests and attempts over a limit", &[([], refusals)])?;
+        self.shared(encoder)
     }
 }
 
 impl State {
+    /// What replicas share, if they share anything.
+    fn shared(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let Some(shared) = &self.app.shared else { return Ok(()) };
+        let links = ["counters", "values"].into_iter().zip(shared.uses());
+        let links: Vec<_> = links.collect();
+        let up: Vec<_> = links.iter().map(|(name, used)| ([("link", *name)], u64::from(used.is_up()))).collect();
+        gauge(encoder, "redis_up", "1 if Redis answers", &up)?;
+        let calls: Vec<_> = links
+            .iter()
+            .flat_map(|(name, used)| {
+                let outcomes = [("answered", &used.answered), ("failed", &used.failed), ("skipped", &used.skipped)];
+                outcomes
+                    .map(|(outcome, count)| ([("link", *name), ("outcome", outcome)], count.load(Ordering::Relaxed)))
+            })
+            .collect();
+        counter(encoder, "redis_calls", "Calls of Redis, by what came of them", &calls)?;
+        gauge(encoder, "replicas", "Replicas that share Redis and live", &[([], u64::from(shared.replicas()))])?;
+        let readings = self.app.search.reader.shared_uses();
+        let came: Vec<_> = readings.into_iter().map(|(what, count)| ([("outcome", what)], count)).collect();
+        counter(encoder, "shared_readings", "Readings wanted of other replicas, by what came of it", &came)
+    }
+
     fn caches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let caches = [
             ("readings", self.app.search.reader.cache_use()),

@@ -18,7 +18,7 @@ use store::database::{self, Opened, Statements};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    config::{Config, REDIS_UNUSED},
+    config::Config,
     demo::{self, Simulator},
     error::Error,
     server,
@@ -50,6 +50,8 @@ pub struct Service {
     pub statements: Statements,
     /// The reader of search data.
     pub reader: Reader,
+    /// What it shares with other replicas, if it shares anything.
+    pub shared: Option<shared::Shared>,
     store: Opened,
     sweeper: sweep::Sweeper,
     /// The lock on the database file, which only this process may serve.
@@ -78,9 +80,6 @@ pub async fn start_on(
     clock: Clock,
     random: Random,
 ) -> Result<Service, Error> {
-    if config.redis.url.is_some() {
-        tracing::warn!("{REDIS_UNUSED}");
-    }
     let address = listener.local_addr().map_err(Error::internal)?;
     let base_url = config.base_url(address);
     let demo_people = parts::demo_people(&config, address, &base_url)?;
@@ -110,6 +109,7 @@ pub async fn start_on(
     let sweeper = sweep::Sweeper::new(&parts);
     let sweeping = sweeper.start();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
+    let shared = parts.app.shared.clone();
     let endpoint = routes::routes(&parts).await?;
     let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
     let (metrics_address, metrics) = metrics.unzip();
@@ -123,6 +123,7 @@ pub async fn start_on(
     });
     Ok(Service {
         base_url: base_url.to_string(),
+        shared,
         address,
         metrics_address,
         simulator,
@@ -161,6 +162,9 @@ impl Service {
         }
         for task in [self.watcher.take(), self.metrics.take()].into_iter().flatten() {
             task.abort();
+        }
+        if let Some(shared) = &self.shared {
+            shared.end().await;
         }
         self.close_database().await;
     }
@@ -208,7 +212,7 @@ struct Parts {
     provider: Option<issuer::IdentityProvider>,
     sign_in: Option<crate::web::sign_in::BrowserSignIn>,
     /// Counters of requests. `None` if requests are not counted.
-    limits: Option<Arc<store::rate_limit::RateLimits>>,
+    limits: Option<store::caller_limits::CallerLimits>,
     /// Metrics of requests. `None` if they are not served.
     requests: Option<Arc<telemetry::requests::RequestMeter>>,
 }

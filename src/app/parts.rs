@@ -4,7 +4,12 @@ use std::{net::SocketAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use common::{
-    base_url::BaseUrl, clock::Clock, private_files, random::Random, secrets::Secrets, urls::without_credentials,
+    base_url::BaseUrl,
+    clock::Clock,
+    private_files,
+    random::Random,
+    secrets::Secrets,
+    urls::{self, without_credentials},
 };
 use identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions};
 use issuer::{
@@ -12,11 +17,14 @@ use issuer::{
     upstream::{self, Upstream, rules::Rules},
 };
 use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
+use shared::Shared;
 use store::{
+    caller_limits::CallerLimits,
     database::{self, Opened},
     rate_limit::RateLimits,
 };
 use telemetry::{polls::PollMeter, requests::RequestMeter};
+use url::Url;
 
 use super::{Parts, basis::Basis, http_client, key_file, providers};
 use crate::{
@@ -98,7 +106,9 @@ pub async fn build(
     let secrets = key_file::secrets(&config, &random)?;
     let http = http_client()?;
     let config = Arc::new(config);
-    let mut search = search_data(&config, &store, &secrets, simulated.as_deref(), http.clone(), &clock, &random)?;
+    let shared = shared_state(&config, &secrets, &clock, &random).await?;
+    let mut search =
+        search_data(&config, &store, &secrets, simulated.as_deref(), http.clone(), shared.as_ref(), &clock, &random)?;
     let upstream = upstream(&config, &base_url, &http, &clock)?;
     let providers_http = http.clone();
     let issuer = issuer(&config, &base_url, http, &clock)?;
@@ -124,8 +134,10 @@ pub async fn build(
         clock.clone(),
         &base_url,
     );
-    let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
-    let provider = basis.provider(demo_people, limits.clone(), upstream)?;
+    let limits =
+        config.rate_limit.enabled.then(|| CallerLimits::new(clock.clone(), shared.as_ref().map(Shared::limits)));
+    let attempts = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
+    let provider = basis.provider(demo_people, attempts, upstream)?;
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
     if client_id.is_some() {
@@ -133,15 +145,54 @@ pub async fn build(
     }
     let sign_in = client_id.map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
-    let health = HealthCheck::new(&config, db.clone(), issuer.clone(), search.clone());
+    let health = HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone());
     let index = Index::new(&base_url, &config.mcp_url(&base_url));
     let privacy = Privacy::new(search.clone(), departures, verifier, integrations.clone(), random.clone());
     let lists = Lists::default();
-    let app = App { config, base_url, index, db, search, integrations, issuer, health, privacy, lists, clock, random };
+    let app = App {
+        config,
+        base_url,
+        index,
+        db,
+        shared,
+        search,
+        integrations,
+        issuer,
+        health,
+        privacy,
+        lists,
+        clock,
+        random,
+    };
     let app = Arc::new(app);
     let operations = api::operation::all().iter().map(|operation| operation.id);
     let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests })
+}
+
+/// Connects to Redis, if it is set, and tells what an operator should know of it.
+async fn shared_state(
+    config: &Config,
+    secrets: &Secrets,
+    clock: &Clock,
+    random: &Random,
+) -> Result<Option<Shared>, Error> {
+    let Some(addresses) = config.redis.addresses() else { return Ok(None) };
+    for url in [&addresses.counters, &addresses.cache].into_iter().filter_map(|url| Url::parse(url).ok()) {
+        if url.scheme() == "redis" && !urls::is_loopback(&url) {
+            let host = url.host_str().unwrap_or_default();
+            tracing::warn!(
+                host,
+                "Redis is reached in clear: use rediss:// beyond this machine, or a network of your own"
+            );
+        }
+    }
+    let shared = Shared::open(&addresses, secrets.clone(), clock.clone(), random).await;
+    let shared = shared.map_err(|error| Error::invalid(format!("redis.url: {error}")))?;
+    for warning in shared.warnings().await {
+        tracing::warn!("{warning}");
+    }
+    Ok(Some(shared))
 }
 
 /// The issuer of the tokens that the service accepts.
@@ -199,12 +250,14 @@ fn search_data(
     secrets: &Secrets,
     simulated: Option<&str>,
     http: reqwest::Client,
+    shared: Option<&Shared>,
     clock: &Clock,
     random: &Random,
 ) -> Result<SearchData, Error> {
     let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
     let settings = engine_settings(config, simulated);
-    let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink), None);
+    let engine =
+        SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink), shared.map(Shared::gates));
     let budget = config.cache.max_bytes.0;
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
@@ -214,7 +267,13 @@ fn search_data(
         writer: store.writer.clone(),
         secrets: secrets.clone(),
         clock: clock.clone(),
-        reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl, None),
+        reader: Reader::new(
+            Arc::new(engine),
+            clock.clone(),
+            bytes(budget - rendered),
+            ttl,
+            shared.map(Shared::readings),
+        ),
         answers: Answers::new(bytes(rendered), clock.clone()),
         weeks: Weeks::default(),
         system_annotations: SystemAnnotations::load(&config.annotations)?,

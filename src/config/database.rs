@@ -17,17 +17,17 @@ pub struct Database {
     pub max_connections: u32,
 }
 
-/// The warning at start and in health where [`Redis`] is set.
-pub const REDIS_UNUSED: &str =
-    "redis.url is set and has no effect yet: each process keeps its own rate limits and its own cache.";
-
-/// Shared counters and cache for several replicas.
+/// What several replicas share. It may vanish at any moment.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Redis {
-    /// URL of a Redis server. It is accepted and has no effect yet, as a line at start and health say.
+    /// URL of a [Redis](OPERATING.md#redis) or Valkey server, or of one of a cluster, where replicas share rate limits, the pace towards the
+    /// search engine, and readings. Without it each replica has its own.
     #[schemars(extend("x-allowed" = "a URL that starts with `redis://` or `rediss://`"))]
     pub url: Option<String>,
+    /// URL of another server for readings, where one that is full must not evict rate limits.
+    #[schemars(extend("x-allowed" = "a URL that starts with `redis://` or `rediss://`, with `redis.url` only", "x-default" = "`redis.url`"))]
+    pub cache_url: Option<String>,
 }
 
 impl Default for Database {
@@ -44,7 +44,19 @@ impl Database {
 
 impl Redis {
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        require(begins(self.url.as_deref(), &["redis://", "rediss://"]), "redis.url")
+        for (url, name) in [(&self.url, "redis.url"), (&self.cache_url, "redis.cache_url")] {
+            let is_address =
+                |url: &String| begins(Some(url), &["redis://", "rediss://"]) && shared::check_url(url).is_ok();
+            require(url.as_ref().is_none_or(is_address), name)?;
+        }
+        require(self.cache_url.is_none() || self.url.is_some(), "redis.cache_url")
+    }
+
+    /// The addresses, if replicas share anything.
+    #[must_use]
+    pub fn addresses(&self) -> Option<shared::Addresses> {
+        let counters = self.url.clone()?;
+        Some(shared::Addresses { cache: self.cache_url.clone().unwrap_or_else(|| counters.clone()), counters })
     }
 }
 

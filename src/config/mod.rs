@@ -35,7 +35,7 @@ mod urls;
 pub use annotations::Annotations;
 pub use connections::Connections;
 pub use cors::{Cors, Origin};
-pub use database::{Database, REDIS_UNUSED, Redis};
+pub use database::{Database, Redis};
 pub use engine::{EngineQuota, ProviderA, ProviderB, SearchEngine, Seo};
 pub use idempotency::{Idempotency, ReplayStore};
 pub use identity::{Identity, Registration};

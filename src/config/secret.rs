@@ -55,10 +55,11 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Prints the URL without user and password.
+/// Prints the URLs without user and password.
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url } = self;
-        f.debug_struct("Redis").field("url", &url.as_deref().map(without_credentials)).finish()
+        let Self { url, cache_url } = self;
+        let [url, cache_url] = [url, cache_url].map(|url| url.as_deref().map(without_credentials));
+        f.debug_struct("Redis").field("url", &url).field("cache_url", &cache_url).finish()
     }
 }

@@ -53,6 +53,8 @@ pub struct App {
     pub index: discovery::Index,
     /// The database of the service's own records.
     pub db: DatabaseConnection,
+    /// What replicas share, if they share anything.
+    pub shared: Option<shared::Shared>,
     /// Search data.
     pub search: SearchData,
     /// SEO providers.

@@ -12,7 +12,7 @@ use api::{
 use common::{clock::Clock, digest::sha256_hex};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
-use store::rate_limit::{LaterCount, RateLimits};
+use store::caller_limits::{CallerLimits, LaterCount};
 
 use super::{failures::Failures, methods, operation};
 use crate::{
@@ -36,7 +36,7 @@ pub struct Authorize {
     /// The clock.
     pub clock: Clock,
     /// Counts the readers of a share link together. `None` if nothing is counted.
-    pub limits: Option<Arc<RateLimits>>,
+    pub limits: Option<CallerLimits>,
     /// Counts guessed tokens.
     pub failures: Failures,
 }
@@ -105,7 +105,7 @@ impl Authorize {
         let shared = match self.admissions.open(token).await {
             Ok(shared) => shared,
             Err(error::Error::NotFound) => {
-                return Err(self.failures.counted(request, ApiError::new(Code::NotFound).into()));
+                return Err(self.failures.counted(request, ApiError::new(Code::NotFound).into()).await);
             }
             Err(error) => return Err(ApiError::from(error).into()),
         };
@@ -114,7 +114,10 @@ impl Authorize {
             later.note(key, rate);
             return Ok(shared);
         }
-        let standing = self.limits.as_ref().map(|limits| limits.count(&key, rate));
+        let standing = match &self.limits {
+            Some(limits) => Some(limits.count(&key, rate).await),
+            None => None,
+        };
         if let Some(standing) = standing
             && let Some(seconds) = standing.retry_after
         {

@@ -17,7 +17,7 @@ use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
-use store::rate_limit::{LaterCount, Rate};
+use store::{caller_limits::LaterCount, rate_limit::Rate};
 
 use super::{
     failures::Failures,
@@ -150,11 +150,13 @@ impl Authenticate {
         let admitted = self.admissions.admit(request.method(), request.headers(), Some(&self.surface), property).await;
         let admitted = match admitted {
             Ok(Some(admitted)) => admitted,
-            Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN))),
-            Err(error) => return Err(self.failed(request, error)),
+            Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN)).await),
+            Err(error) => return Err(self.failed(request, error).await),
         };
-        if operation::of(request).is_some_and(|operation| operation.is_paid) {
-            admitted.may_pay(request.headers()).map_err(|error| self.failed(request, error))?;
+        if operation::of(request).is_some_and(|operation| operation.is_paid)
+            && let Err(error) = admitted.may_pay(request.headers())
+        {
+            return Err(self.failed(request, error).await);
         }
         request.set_data(counted(&admitted));
         request.set_data(admitted.member.clone());
@@ -166,16 +168,16 @@ impl Authenticate {
     /// Returns the answer to a failed authentication. A client whose token has expired is always told so, even if its address has
     /// too many failures, because otherwise it would not refresh. An outage of the issuer or the database counts as nobody's
     /// failure.
-    fn failed(&self, request: &Request, error: AdmissionError) -> Error {
+    async fn failed(&self, request: &Request, error: AdmissionError) -> Error {
         let withdrawn = matches!(error, AdmissionError::InvalidToken(_) | AdmissionError::ClientRefused);
         let expired = withdrawn && presents_token(request.headers());
         let refusal = self.failure(error);
         if refusal.status().is_server_error() {
             refusal
         } else if expired {
-            self.failures.told(request, refusal)
+            self.failures.told(request, refusal).await
         } else {
-            self.failures.counted(request, refusal)
+            self.failures.counted(request, refusal).await
         }
     }
 

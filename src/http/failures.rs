@@ -1,23 +1,24 @@
 //! Counts failed sign-ins and guessed tokens per client address.
 
-use std::sync::Arc;
-
 use api::error::{ApiError, Code};
 use common::addresses::ClientAddress;
 use poem::{Error, Request};
-use store::rate_limit::{Rate, RateLimits, Standing};
+use store::{
+    caller_limits::CallerLimits,
+    rate_limit::{Rate, Standing},
+};
 
 /// The number of failures per minute and address that are answered.
 const FAILURES: u32 = 300;
 
 /// The counters, or `None` if nothing is counted.
 #[derive(Debug, Clone)]
-pub struct Failures(pub Option<Arc<RateLimits>>);
+pub struct Failures(pub Option<CallerLimits>);
 
 impl Failures {
     /// Counts a failure. Returns `refusal`, or 429 beyond 300 failures a minute.
-    pub fn counted(&self, request: &Request, refusal: Error) -> Error {
-        let standing = self.count(request);
+    pub async fn counted(&self, request: &Request, refusal: Error) -> Error {
+        let standing = self.count(request).await;
         match standing.and_then(|standing| standing.retry_after) {
             Some(seconds) => with(standing, ApiError::new(Code::RateLimited).retry_after(seconds).into()),
             None => with(standing, refusal),
@@ -25,13 +26,13 @@ impl Failures {
     }
 
     /// Counts a failure. Always returns `refusal`.
-    pub fn told(&self, request: &Request, refusal: Error) -> Error {
-        with(self.count(request), refusal)
+    pub async fn told(&self, request: &Request, refusal: Error) -> Error {
+        with(self.count(request).await, refusal)
     }
 
-    fn count(&self, request: &Request) -> Option<Standing> {
+    async fn count(&self, request: &Request) -> Option<Standing> {
         let limits = self.0.as_ref()?;
-        Some(limits.count(&format!("failed/{}", ClientAddress::of(request)), Rate::new(FAILURES, FAILURES)))
+        Some(limits.count(&format!("failed/{}", ClientAddress::of(request)), Rate::new(FAILURES, FAILURES)).await)
     }
 }
 

@@ -10,7 +10,10 @@ use poem::{
     http::{Method, StatusCode},
 };
 use serde_json::json;
-use store::rate_limit::{Rate, RateLimits, Standing};
+use store::{
+    caller_limits::CallerLimits,
+    rate_limit::{Rate, Standing},
+};
 
 use super::until_read::until_read;
 
@@ -61,7 +64,7 @@ struct Limited {
 #[derive(Debug, Clone)]
 pub struct RateLimit {
     /// The counters.
-    pub limits: Option<Arc<RateLimits>>,
+    pub limits: Option<CallerLimits>,
     /// The requests in flight.
     pub in_flight: Places<String>,
     /// The rate of callers that are identified only by their address.
@@ -77,7 +80,10 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         return next.call(request).await.map(IntoResponse::into_response);
     };
     let limits = settings.limits.as_ref().zip(caller.rate);
-    let standing = limits.map(|(limits, rate)| limits.count(&caller.key, rate));
+    let standing = match limits {
+        Some((limits, rate)) => Some(limits.count(&caller.key, rate).await),
+        None => None,
+    };
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
         Err(too_many(request.uri().path(), seconds))
     } else if let Some(place) = settings.in_flight.take(caller.under_way) {
@@ -206,7 +212,7 @@ mod tests {
         }
     }
 
-    fn client(limits: Option<Arc<RateLimits>>, max_in_flight: usize) -> TestClient<impl Endpoint> {
+    fn client(limits: Option<CallerLimits>, max_in_flight: usize) -> TestClient<impl Endpoint> {
         let in_flight = Places::new(max_in_flight);
         let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
         let app = make_sync(|request: Request| answer(request.uri().path()));
@@ -218,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn answers_and_refusals_tell_what_is_left() {
         let (clock, _) = Clock::manual(noon());
-        let client = client(Some(Arc::new(RateLimits::new(clock))), 1);
+        let client = client(Some(CallerLimits::new(clock, None)), 1);
         let reset = noon().timestamp();
         for (path, status, remaining, full, retry) in [
             ("/api", 200, "1", reset + 1, None),
@@ -242,7 +248,7 @@ mod tests {
     #[tokio::test]
     async fn every_path_is_counted_except_probes_and_keys() {
         let (clock, _) = Clock::manual(noon());
-        let client = client(Some(Arc::new(RateLimits::new(clock))), 0);
+        let client = client(Some(CallerLimits::new(clock, None)), 0);
         let status = async |path: &str| client.get(path).send().await.0;
         for number in 0..OPEN_REQUESTS {
             let path = ["/docs", "/openapi.json", "/", "/nothing", "/share/x", "/mcp"][number as usize % 6];

@@ -6,13 +6,13 @@ use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, He
 use chrono::{DateTime, TimeDelta, Utc};
 use identity::issuer::Issuer;
 use sea_orm::DatabaseConnection;
+use shared::Shared;
 use tokio::time::{Duration, Instant, timeout};
 
-use crate::{
-    config::{Config, REDIS_UNUSED},
-    error::Error,
-    services::analyses::search_data::SearchData,
-};
+use crate::{error::Error, services::analyses::search_data::SearchData};
+
+/// The hint while Redis is away.
+const REDIS_AWAY: &str = "Each replica reads, counts and paces by itself until Redis is back. Answers are right, and cost more upstream requests.";
 
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,8 +35,8 @@ pub struct HealthCheck {
     db: DatabaseConnection,
     issuer: Issuer,
     search: SearchData,
-    /// True if Redis is set, which nothing uses yet.
-    redis_is_set: bool,
+    /// What replicas share, if they share anything.
+    shared: Option<Shared>,
     /// The time of the last complete check. Held during a check.
     checked_at: Arc<tokio::sync::Mutex<Option<DateTime<Utc>>>>,
     /// The last result of each dependency, with its time.
@@ -46,9 +46,8 @@ pub struct HealthCheck {
 impl HealthCheck {
     /// Creates the check without running it.
     #[must_use]
-    pub fn new(config: &Config, db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
-        let redis_is_set = config.redis.url.is_some();
-        Self { db, issuer, search, redis_is_set, checked_at: Arc::default(), known: Arc::default() }
+    pub fn new(shared: Option<Shared>, db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
+        Self { db, issuer, search, shared, checked_at: Arc::default(), known: Arc::default() }
     }
 
     /// Returns a result that is at most two seconds old. The check runs in a task of its own, so that clients who disconnect do not
@@ -77,10 +76,13 @@ impl HealthCheck {
         let silent = DependencyStatus::Unavailable;
         let issuer = self.probe(DependencyName::IdentityProvider, silent, async { status(issuer.is_well().await) });
         let engine = self.probe(DependencyName::SearchEngine, silent, async { status(engine.is_well().await) });
-        tokio::join!(database, issuer, engine);
-        if self.redis_is_set {
-            self.note(DependencyName::Redis, DependencyStatus::Unused, None);
-        }
+        let redis = async {
+            if let Some(shared) = &self.shared {
+                let answers = async { status(shared.answers().await.then_some(true)) };
+                self.probe(DependencyName::Redis, silent, answers).await;
+            }
+        };
+        tokio::join!(database, issuer, engine, redis);
         *checked_at = Some(self.search.clock.now());
     }
 
@@ -102,7 +104,8 @@ impl HealthCheck {
         let mut known = self.known();
         let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
         let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
-        let hint = (name == DependencyName::Redis).then(|| REDIS_UNUSED.to_owned());
+        let is_redis_away = name == DependencyName::Redis && status != DependencyStatus::Ok;
+        let hint = is_redis_away.then(|| REDIS_AWAY.to_owned());
         known.push((now, DependencyHealth { name, status, hint, latency_ms, since }));
         // The output must not depend on the order of the answers.
         known.sort_by_key(|(_, dependency)| dependency.name);
@@ -115,9 +118,7 @@ impl HealthCheck {
         let dependencies: Vec<DependencyHealth> = current.map(|(_, dependency)| dependency.clone()).collect();
         let database = dependencies.iter().find(|dependency| dependency.name == DependencyName::Database);
         let ready = database.is_some_and(|database| database.status == DependencyStatus::Ok);
-        let is_away = |dependency: &DependencyHealth| {
-            !matches!(dependency.status, DependencyStatus::Ok | DependencyStatus::Unused)
-        };
+        let is_away = |dependency: &DependencyHealth| dependency.status != DependencyStatus::Ok;
         let parts_are_away = dependencies.iter().any(is_away);
         let status = match (ready, parts_are_away) {
             (false, _) => HealthStatus::Down,

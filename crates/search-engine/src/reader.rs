@@ -1,7 +1,7 @@
 //! Reads a part of a question: runs every term of its plan, adds the results, caches them, and shares identical requests in
 //! flight.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use chrono::TimeDelta;
 use common::{
@@ -145,6 +145,20 @@ impl Reader {
         self.cache.remove_all(|key| key.starts_with(&start));
         self.recent.forget_account(account);
         self.engine.forget_account(account);
+    }
+
+    /// What came of readings that were wanted of other replicas: taken, waited for, claimed, taken over, and too late.
+    #[must_use]
+    pub fn shared_uses(&self) -> Vec<(&'static str, u64)> {
+        let Some(uses) = self.elsewhere.0.as_ref().map(Readings::uses) else { return Vec::new() };
+        let all = [
+            ("taken", &uses.taken),
+            ("waited", &uses.waited),
+            ("claimed", &uses.won),
+            ("taken_over", &uses.taken_over),
+            ("late", &uses.fenced),
+        ];
+        all.into_iter().map(|(what, count)| (what, count.load(Ordering::Relaxed))).collect()
     }
 
     /// The current use of the caches, together.

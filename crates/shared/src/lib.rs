@@ -26,7 +26,7 @@ pub use self::{
     gates::{Entry, Gate, Gates, Most, Passed},
     limits::{Counted, Limits},
     link::{Use, check_url},
-    readings::{Claimed, Found, Readings, Wanted},
+    readings::{Claimed, Found, Readings, Uses, Wanted},
 };
 use self::{link::Link, names::Names, replicas::Replicas};
 
@@ -111,6 +111,14 @@ impl Shared {
     #[must_use]
     pub fn uses(&self) -> [&Use; 2] {
         [self.counters.usage(), self.cache.usage()]
+    }
+
+    /// Returns whether both servers answer.
+    pub async fn answers(&self) -> bool {
+        let ping = redis::cmd("PING");
+        let (counters, cache) =
+            futures_util::join!(self.counters.command::<String>(&ping), self.cache.command::<String>(&ping));
+        counters.is_some() && cache.is_some()
     }
 
     /// What an operator should know of these servers, such as that they write to disk.

@@ -1,9 +1,11 @@
-//! Rate limits per caller by the generic cell rate algorithm (GCRA). Kept in the process.
+//! Rate limits per caller by the generic cell rate algorithm (GCRA), kept in the process. [`caller_limits`](super::caller_limits) shares
+//! them with other replicas.
 
 use std::{
     collections::HashMap,
     num::NonZeroU32,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use common::clock::Clock;
@@ -45,6 +47,18 @@ impl Rate {
         Self { interval: time / i64::from(requests.max(1)), burst }
     }
 
+    /// Time to regain one request.
+    #[must_use]
+    pub fn interval(self) -> Duration {
+        Duration::from_nanos(u64::try_from(self.interval).unwrap_or_default())
+    }
+
+    /// Maximum burst of requests.
+    #[must_use]
+    pub fn burst(self) -> u32 {
+        self.burst.get()
+    }
+
     /// Time to regain the whole burst.
     fn window(self) -> i64 {
         self.interval * i64::from(self.burst.get())
@@ -64,25 +78,16 @@ pub struct Standing {
     pub retry_after: Option<u64>,
 }
 
-/// A count that is made later, if at all. Whoever learns the limit notes it, and whoever learns that the request is dear counts it.
-#[derive(Debug, Clone, Default)]
-pub struct LaterCount(Arc<Mutex<Option<(String, Rate)>>>);
-
-impl LaterCount {
-    /// Notes the caller and the rate that the request counts for.
-    pub fn note(&self, key: String, rate: Rate) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, rate));
-    }
-
-    /// Counts the request once. `None` if there is nothing to count, or nothing left.
+impl Standing {
+    /// The limit after a request that all replicas counted together.
     #[must_use]
-    pub fn count(&self, limits: &RateLimits) -> Option<Standing> {
-        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        noted.map(|(key, rate)| limits.count(&key, rate))
+    pub fn of(rate: Rate, counted: shared::Counted) -> Self {
+        let nanos = |micros: i64| micros.saturating_mul(1_000);
+        standing(rate, nanos(counted.now), nanos(counted.full_at), counted.wait.map(nanos))
     }
 }
 
-/// The counters of all callers.
+/// The counters of all callers of this process.
 pub struct RateLimits {
     clock: Clock,
     counters: Mutex<Counters>,

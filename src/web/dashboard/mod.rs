@@ -15,8 +15,6 @@ mod sites;
 mod table;
 mod view;
 
-use std::sync::Arc;
-
 use api::error::{ApiError, Code};
 use chrono::NaiveDate;
 use common::{base_url::BaseUrl, clock::Clock, random::Random};
@@ -35,7 +33,7 @@ use poem::{
     web::Data,
 };
 use serde_json::Value;
-use store::rate_limit::{LaterCount, RateLimits};
+use store::caller_limits::{CallerLimits, LaterCount};
 use url::form_urlencoded;
 
 use self::{
@@ -110,7 +108,7 @@ pub struct Dashboard {
     /// The source of the keys of forms.
     pub random: Random,
     /// Counts views of share links.
-    pub limits: Option<Arc<RateLimits>>,
+    pub limits: Option<CallerLimits>,
     /// True if people can sign in with a browser.
     pub signs_in: bool,
 }
@@ -158,7 +156,7 @@ type Shown = Result<(String, Markup), (ApiError, Option<Door>)>;
 #[derive(Clone)]
 enum Frame {
     People(Navigation),
-    Readers(Option<(LaterCount, Arc<RateLimits>)>),
+    Readers(Option<(LaterCount, CallerLimits)>),
 }
 
 impl Frame {
@@ -186,7 +184,7 @@ impl Frame {
             Progress::Waits(rest) => rest,
         };
         if let Self::Readers(Some((later, limits))) = &self
-            && let Some(seconds) = later.count(limits).and_then(|standing| standing.retry_after)
+            && let Some(seconds) = later.count(limits).await.and_then(|standing| standing.retry_after)
         {
             let refusal = ApiError::new(Code::RateLimited).retry_after(seconds);
             return refused::page(|title| self.page(title), &refusal, None);

@@ -1,0 +1,71 @@
+//! Rate limits of callers, counted by all replicas together where they share Redis.
+//!
+//! This process always counts, too. Its count decides while Redis is away: then each replica allows a caller the whole rate, and none
+//! allows more.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use common::clock::Clock;
+
+use super::rate_limit::{Rate, RateLimits, Standing};
+
+/// The counters of all callers.
+#[derive(Clone)]
+pub struct CallerLimits {
+    own: Arc<RateLimits>,
+    shared: Option<shared::Limits>,
+}
+
+impl CallerLimits {
+    /// Creates the counters.
+    #[must_use]
+    pub fn new(clock: Clock, shared: Option<shared::Limits>) -> Self {
+        Self { own: Arc::new(RateLimits::new(clock)), shared }
+    }
+
+    /// Counts one request of `key`.
+    pub async fn count(&self, key: &str, rate: Rate) -> Standing {
+        let own = self.own.count(key, rate);
+        let Some(shared) = &self.shared else { return own };
+        match shared.count(key, rate.interval(), rate.burst()).await {
+            Some(counted) => Standing::of(rate, counted),
+            None => own,
+        }
+    }
+
+    /// Returns what this process knows of the remaining requests of `key`, and counts nothing.
+    #[must_use]
+    pub fn look(&self, key: &str, rate: Rate) -> Standing {
+        self.own.look(key, rate)
+    }
+
+    /// The counters of this process.
+    #[must_use]
+    pub fn own(&self) -> &RateLimits {
+        &self.own
+    }
+}
+
+impl std::fmt::Debug for CallerLimits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallerLimits")
+    }
+}
+
+/// A count that is made later, if at all. Whoever learns the limit notes it, and whoever learns that the request is dear counts it.
+#[derive(Debug, Clone, Default)]
+pub struct LaterCount(Arc<Mutex<Option<(String, Rate)>>>);
+
+impl LaterCount {
+    /// Notes the caller and the rate that the request counts for.
+    pub fn note(&self, key: String, rate: Rate) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, rate));
+    }
+
+    /// Counts the request once. `None` if there is nothing to count, or nothing left.
+    pub async fn count(&self, limits: &CallerLimits) -> Option<Standing> {
+        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (key, rate) = noted?;
+        Some(limits.count(&key, rate).await)
+    }
+}
