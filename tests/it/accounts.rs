@@ -78,19 +78,18 @@ async fn invited(app: &TestApp) -> (String, String) {
     (format!("{}?token={token}", links::PATH), token)
 }
 
-/// Sets the password and signs in. Returns the browser on the account page, and the page.
+/// Sets the password, which signs in. Returns the browser on the account page, and the page.
 async fn signed_in(app: &TestApp) -> (Browser, String) {
     let ((path, token), mut browser) = (invited(app).await, Browser::new(app));
     assert_eq!(browser.get(&path).await.0, 200);
     let form = [("token", token.as_str()), ("new", PASSWORD), ("repeated", PASSWORD)];
-    assert_eq!(browser.post("/account/password/set", &form).await.0, 200);
-    let (status, mut to, _) = browser.enter(PASSWORD).await;
+    let (status, mut to, _) = browser.post("/account/password/set", &form).await;
     assert_eq!(status, 303);
-    for _ in 0..2 {
+    for _ in 0..3 {
         to = browser.get(&to).await.1;
     }
-    assert_eq!(to, "/account");
-    let (status, _, page) = browser.get(&to).await;
+    assert_eq!(to, "/");
+    let (status, _, page) = browser.get("/account").await;
     assert_eq!(status, 200);
     (browser, page)
 }
@@ -130,7 +129,8 @@ async fn signed_in_without_address(app: &TestApp) -> String {
     let ((path, token), mut browser) = (invited(app).await, Browser::new(app));
     assert_eq!(browser.get(&path).await.0, 200);
     let form = [("token", token.as_str()), ("new", PASSWORD), ("repeated", PASSWORD)];
-    assert_eq!(browser.post("/account/password/set", &form).await.0, 200);
+    assert_eq!(browser.post("/account/password/set", &form).await.0, 303);
+    browser.jar.remove("sightline_issuer");
     let (verifier, back) = ("v".repeat(64), "http://127.0.0.1/callback");
     let question = [
         ("response_type", "code"),
