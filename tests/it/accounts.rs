@@ -177,6 +177,19 @@ async fn an_address_that_only_the_account_knows_goes_with_its_person() {
 }
 
 #[tokio::test]
+async fn what_was_allowed_before_the_service_knew_the_person_is_in_their_trail() {
+    let app = TestApp::start(|_| {}).await;
+    let ann = Actor::with_token(&app.service.base_url, &signed_in_without_address(&app).await);
+    for _ in 0..2 {
+        let export = ann.get("/api/privacy/access").await.expect(200).json;
+        let trail = export["data"]["auditTrail"].as_array().unwrap();
+        assert_eq!(trail.len(), 1, "{trail:?}");
+        assert_eq!(trail[0]["action"], "application_allowed");
+        assert_eq!(trail[0]["what"], "Sightline command line: openid search:read records:write account");
+    }
+}
+
+#[tokio::test]
 async fn guesses_are_limited_though_rate_limits_are_off() {
     let app = TestApp::start(|config| config.rate_limit.enabled = false).await;
     invited(&app).await;

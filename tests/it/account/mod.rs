@@ -1,5 +1,6 @@
 //! Tests of the account page.
 
+mod activity;
 pub mod applications;
 pub mod external;
 mod home;
