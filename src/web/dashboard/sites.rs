@@ -2,7 +2,6 @@
 
 use api::{
     error::ApiError,
-    models::Role,
     params::Metric,
     properties::{Headline, PortfolioAnswer, PropertyAccessState, PropertyListAnswer, TrackedProperty},
     tags::Tag,
@@ -14,6 +13,7 @@ use super::{
     draw::{svg::spark, words},
     view::View,
 };
+use crate::web::role_words;
 
 /// The parameters of the page.
 const NAMES: [&str; 4] = ["tag", "search", "sort", "hidden"];
@@ -128,7 +128,7 @@ fn card(site: &TrackedProperty, tags: &[Tag]) -> Markup {
             a href={ "/p/" (site.id) } { bdi { (site.name) } }
         }
         p.quiet-text {
-            (role(site.role))
+            (role_words::role(site.role))
             @if let Some(owner) = site.owner_name.as_ref().or(site.owner_email.as_ref()) { " · of " bdi { (owner) } }
             @for tag in own { " " span.tag { (tag.name) } }
         }
@@ -161,15 +161,6 @@ fn headline_of(headline: &Headline) -> Markup {
             }
         }
         p.quiet-text { (words::window(headline.window)) @if headline.previous.is_some() { ", against the days before" } }
-    }
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "Yours",
-        Role::Admin => "You are an admin",
-        Role::Editor => "You are an editor",
-        Role::Viewer => "You are a viewer",
     }
 }
 
