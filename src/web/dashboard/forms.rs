@@ -61,8 +61,14 @@ impl Write {
 }
 
 /// What a page says after a form.
-const NOTICES: [(&str, &str); 4] =
-    [("added", "Added."), ("saved", "Saved."), ("deleted", "Deleted."), ("sent", "Sent.")];
+const NOTICES: [(&str, &str); 6] = [
+    ("added", "Added."),
+    ("saved", "Saved."),
+    ("deleted", "Deleted."),
+    ("sent", "Sent."),
+    ("hidden", "The site is hidden. Hidden sites are behind the link below."),
+    ("shown", "The site is shown again."),
+];
 
 impl Sent {
     /// Reads the fields.

@@ -70,16 +70,12 @@ impl Part {
         })
     }
 
-    /// Returns the write that a form of the page asks for.
-    ///
-    /// # Errors
-    /// `invalid_request` for a form that the page does not have.
-    pub fn write(self, door: &Door, sent: &Sent) -> Result<Write, ApiError> {
-        let write = match self {
+    /// Returns the write that a form of the page asks for, or `None` for a form that the page does not have.
+    pub fn write(self, door: &Door, sent: &Sent) -> Option<Write> {
+        match self {
             Self::Notes => notes::write(door, sent),
             _ => None,
-        };
-        write.ok_or_else(|| ApiError::invalid("form", "is not one of this page; open the page and send it again"))
+        }
     }
 
     /// Returns the page at `path` below the overview, and its name.
