@@ -54,7 +54,7 @@ fn usage(tracking: &Tracking) -> Markup {
     html! {
         @if let Some(quota) = tracking.quota {
             @if used as u64 <= u64::from(quota) { (used) " of the " (quota) " that the plan allows" }
-            @else if quota == 0 { (used) ", all locked: they open again with a plan" }
+            @else if quota == 0 { (used) ", locked until you have a plan" }
             @else { (used) ", but the plan opens " (quota) " only: those tracked longest stay open, the others are locked" }
         } @else {
             (used) ", without a limit"

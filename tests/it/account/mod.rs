@@ -110,7 +110,7 @@ async fn plan_and_usage_are_said_in_words() {
     says(&["Free", &format!("{tracked}, but the plan opens 1 only"), "Not included", "Team members"]).await;
     says(&["those tracked longest stay open, the others are locked"]).await;
     plan(Plan::None).await;
-    says(&["None.", &format!("{tracked}, all locked: they open again with a plan"), &plans]).await;
+    says(&["None.", &format!("{tracked}, locked until you have a plan"), &plans]).await;
     let end = start_of_test() + TimeDelta::days(3);
     let trial = Wanted { plan: Plan::Pro, state: PlanState::Trialing, until: Some(end) };
     subscriptions::set(&app.service.db, "demo-owner", trial, start_of_test()).await.unwrap();

@@ -58,7 +58,7 @@ impl Missing {
                         "This service reads its search data and changes nothing there."
                     }
                     form method="post" action="/account/search/connect" { button { "Connect your search account" } }
-                    p.quiet-text { "Does somebody share a site with you? They invite you by your e-mail address, and the site appears here." }
+                    @if self.grants.is_empty() { p.quiet-text { "Does somebody share a site with you? They invite you by your e-mail address, and the site appears here." } }
                 }
             } @else {
                 div.card.empty {
