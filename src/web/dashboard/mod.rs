@@ -209,10 +209,10 @@ impl Frame {
 /// Shows all sites to people. Programs get the documentation.
 #[handler]
 async fn list(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
-    let mut response = if !page::is_wanted(page.headers()) {
-        redirect(documentation::PATH)
-    } else {
+    let mut response = if page::is_wanted(page.headers()) {
         Place::Sites.show(dashboard, operations, page).await
+    } else {
+        redirect(documentation::PATH)
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
     response

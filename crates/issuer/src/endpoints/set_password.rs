@@ -60,10 +60,10 @@ pub(super) async fn set(
         Err(PasswordError::Busy) => return Ok(again(Problem::of(Rejected::Busy, "")?)),
         Err(PasswordError::Failed(reason)) => return Err(OAuthError::Internal(reason)),
     };
-    let Some(set) = provider.set_by_link(request.headers(), token, hash).await? else { return Ok(gone()) };
-    let Some(entered) = set.entered else {
+    let Some(done) = provider.set_by_link(request.headers(), token, hash).await? else { return Ok(gone()) };
+    let Some(entered) = done.entered else {
         return Ok(Page::new("Your password has been set").render(&html! {
-            p role="status" { "You may no longer sign in here as " strong { (set.account.email) } ". Ask the operator of this service." }
+            p role="status" { "You may no longer sign in here as " strong { (done.account.email) } ". Ask the operator of this service." }
         }));
     };
     let mut response = redirect(SIGN_IN);
