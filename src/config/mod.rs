@@ -247,6 +247,19 @@ impl Config {
         self.billing.enabled.then(|| self.subscribe_url(base_url))
     }
 
+    /// The page of another service that replaces the page of plans.
+    #[must_use]
+    pub fn plans_elsewhere(&self, base_url: &BaseUrl) -> Option<&str> {
+        let own = base_url.join("/subscribe");
+        self.subscribe_url.as_ref().map(PageUrl::as_str).filter(|url| *url != own && self.billing.enabled)
+    }
+
+    /// True if people can pay for a plan, here or at the page of another service.
+    #[must_use]
+    pub fn sells_plans(&self, base_url: &BaseUrl) -> bool {
+        self.billing.checkout_url.is_some() || self.plans_elsewhere(base_url).is_some()
+    }
+
     /// The root of the tool-protocol endpoint.
     #[must_use]
     pub fn mcp_url(&self, base_url: &BaseUrl) -> BaseUrl {

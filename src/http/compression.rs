@@ -1,4 +1,4 @@
-//! Compresses answers in the coding that the client prefers, gzip or brotli. Fixed documents come compressed (`crates/pages/src/fixed.rs`).
+//! Compresses answers in the coding that the client prefers, gzip or brotli, and gzip if it has no preference. Fixed documents come compressed (`crates/pages/src/fixed.rs`).
 //!
 //! poem's own middleware would also decompress the bodies of requests before anything could refuse them. This layer leaves request
 //! bodies alone, so a refused body costs no more than its bytes on the wire.
@@ -51,7 +51,8 @@ impl Default for Encoders {
 /// # Errors
 /// The errors of the inner layers.
 pub async fn compress<E: Endpoint>(encoders: Encoders, inner: Arc<E>, request: Request) -> Result<Response> {
-    let preferred = coding::preferred(request.headers());
+    // Encoded quickly, gzip is the smaller one.
+    let preferred = coding::preferred(request.headers(), Coding::Gzip);
     let mut response = inner.call(request).await?.into_response();
     if !is_compressible(&response) {
         return Ok(response);

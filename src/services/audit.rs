@@ -1,4 +1,4 @@
-//! The audit trail: who granted, shared, revoked, connected or deleted what, and when. It belongs to the owner of what was changed
+//! The audit trail: who granted, shared, allowed, revoked, connected, tracked or deleted what, and when. It belongs to the owner of what was changed
 //! and holds no search data.
 
 use api::privacy::{AuditAction, AuditActor, AuditEvent};
@@ -94,7 +94,7 @@ impl Event {
             id: Set(id),
             owner_id: Set(self.owner_id),
             actor_id: Set(self.actor_id),
-            action: Set(name(self.action)),
+            action: Set(self.action.name()),
             what: Set(self.what),
             property_id: Set(self.property_id),
             whom_key: Set(named.map(entity::email_key)),
@@ -104,12 +104,6 @@ impl Event {
         };
         Ok(Entity::insert(row).exec_without_returning(tx).await.map(|_| ())?)
     }
-}
-
-/// The name of an action, as the API has it.
-fn name(action: AuditAction) -> String {
-    let name = serde_json::to_value(action).ok();
-    name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Returns up to `limit` events before the event `before`, latest first: events of the user's own trail, and events of others' trails
@@ -225,8 +219,8 @@ mod tests {
 
     #[test]
     fn every_action_is_stored_by_its_name_in_the_api() {
-        assert_eq!(name(AuditAction::GrantMade), "grant_made");
-        let read: AuditAction = serde_json::from_value(name(AuditAction::BrandedKeywordDeleted).into()).unwrap();
+        assert_eq!(AuditAction::GrantMade.name(), "grant_made");
+        let read: AuditAction = serde_json::from_value(AuditAction::BrandedKeywordDeleted.name().into()).unwrap();
         assert_eq!(read, AuditAction::BrandedKeywordDeleted);
     }
 }

@@ -5,6 +5,7 @@ pub mod changelog;
 pub mod dashboard;
 pub mod documentation;
 mod plan_words;
+mod role_words;
 pub mod sign_in;
 pub mod subscribe;
 pub mod tools;

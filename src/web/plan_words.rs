@@ -35,7 +35,7 @@ pub(super) fn state(config: &Config, member: &Member) -> Markup {
                     @if user.trial_ends_at.is_some() { "Your trial" } @else { "Your plan " (name) }
                     " ended on " (end) ". "
                 }
-                "Your records are kept; subscribe to read your search data again."
+                "Your records are kept. With a plan you read your search data again."
             },
             SubscriptionStatus::Trialing => { (name) ", as a trial until " (end) },
             SubscriptionStatus::Active => {

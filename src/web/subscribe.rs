@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     admission::{AdmissionError, Admissions},
-    config::{Config, PageUrl},
+    config::Config,
     services::{billing, users::Member},
 };
 
@@ -50,8 +50,8 @@ enum Way {
     Checkout(Url, String),
     /// The visitor asks at this address, with their reference.
     Contact(String, Option<String>),
-    /// The visitor asks the operator.
-    Unknown,
+    /// The visitor asks the operator, with their reference.
+    Unknown(Option<String>),
 }
 
 impl Subscribe {
@@ -75,12 +75,6 @@ impl Subscribe {
         }
     }
 
-    /// The page of another service that replaces this one.
-    fn elsewhere(&self) -> Option<&str> {
-        let own = self.base_url.join(PATH);
-        self.config.subscribe_url.as_ref().map(PageUrl::as_str).filter(|url| *url != own && self.config.billing.enabled)
-    }
-
     fn way(&self, visitor: Option<&Member>) -> Way {
         let billing = &self.config.billing;
         // The id says nothing about the person, and `sightline subscription set` takes it.
@@ -89,7 +83,7 @@ impl Subscribe {
             (Some(url), _, Some(reference)) => Way::Checkout(url.url().clone(), reference),
             (Some(_), _, None) if self.admissions.is_some() => Way::SignIn,
             (_, Some(url), reference) => Way::Contact(url.to_string(), reference),
-            _ => Way::Unknown,
+            (_, None, reference) => Way::Unknown(reference),
         }
     }
 }
@@ -97,7 +91,7 @@ impl Subscribe {
 /// Shows the page.
 #[handler]
 async fn show(Data(page): Data<&Subscribe>, request: &Request) -> Response {
-    if let Some(url) = page.elsewhere() {
+    if let Some(url) = page.config.plans_elsewhere(&page.base_url) {
         return redirect(url);
     }
     let visitor = match page.visitor(request).await {
@@ -119,11 +113,40 @@ fn contents(page: &Subscribe, visitor: Option<&Member>) -> Markup {
     }
     let way = page.way(visitor);
     let offered = offered(&plans);
+    let rows: Vec<Vec<Row>> = plans.iter().map(|plan| rows(plan, offered)).collect();
+    let is_common = |row: &Row| plans.len() > 1 && rows.iter().all(|others| others.contains(row));
+    let common: Vec<&Row> = rows.iter().take(1).flatten().filter(|row| is_common(row)).collect();
     html! {
         @if let Some(visitor) = visitor { p.notice { strong { "Your plan: " } (state(&page.config, visitor)) } }
-        @for plan in &plans { (card(plan, offered, &way, visitor)) }
         (advice(&way))
+        @for (plan, rows) in plans.iter().zip(&rows) {
+            (card(plan, rows.iter().filter(|row| !is_common(row)), &way, visitor))
+        }
+        @if !common.is_empty() {
+            section aria-labelledby="every-plan" {
+                h2 #every-plan { "Every plan" }
+                dl { @for (term, words) in common { dt { (term) } dd { (words) } } }
+            }
+        }
     }
+}
+
+/// A row of a plan: its term and what it says.
+type Row = (&'static str, String);
+
+/// The rows of a plan.
+fn rows(plan: &Plan, offered: PlanFeatures) -> Vec<Row> {
+    let prices = plan.prices.iter().map(price).collect::<Vec<_>>().join(", or ");
+    let of_features = |contained| features(offered, plan.features, contained).join(", ");
+    let rate = format!("{} a minute, {} at once", plan.rate_limit.per_minute, plan.rate_limit.burst);
+    let all = [
+        ("Price", prices),
+        ("Tracked properties", plan.tracked_properties.to_string()),
+        ("Included", of_features(true)),
+        ("Not included", of_features(false)),
+        ("Requests", rate),
+    ];
+    all.into_iter().filter(|(_, words)| !words.is_empty()).collect()
 }
 
 /// The features that at least one plan includes.
@@ -137,7 +160,7 @@ fn offered(plans: &[Plan]) -> PlanFeatures {
     }
 }
 
-fn card(plan: &Plan, offered: PlanFeatures, way: &Way, visitor: Option<&Member>) -> Markup {
+fn card<'r>(plan: &Plan, rows: impl Iterator<Item = &'r Row>, way: &Way, visitor: Option<&Member>) -> Markup {
     let is_current = visitor.is_some_and(|visitor| {
         let entitlement = &visitor.entitlement;
         entitlement.status == SubscriptionStatus::Active && entitlement.plan.name() == plan.key
@@ -145,20 +168,7 @@ fn card(plan: &Plan, offered: PlanFeatures, way: &Way, visitor: Option<&Member>)
     html! {
         section.card aria-labelledby=(plan.key) {
             h2 id=(plan.key) { (plan.name) }
-            dl {
-                @if !plan.prices.is_empty() {
-                    dt { "Price" }
-                    dd { (plan.prices.iter().map(price).collect::<Vec<_>>().join(", or ")) }
-                }
-                dt { "Tracked properties" }
-                dd { (plan.tracked_properties) }
-                @for (term, contained) in [("Included", true), ("Not included", false)] {
-                    @let names = features(offered, plan.features, contained);
-                    @if !names.is_empty() { dt { (term) } dd { (names.join(", ")) } }
-                }
-                dt { "Requests" }
-                dd { (plan.rate_limit.per_minute) " a minute, " (plan.rate_limit.burst) " at once" }
-            }
+            dl { @for (term, words) in rows { dt { (term) } dd { (words) } } }
             @if is_current {
                 p.state.good { "This is your plan." }
             } @else if let Way::Checkout(url, reference) = way {
@@ -184,14 +194,20 @@ fn advice(way: &Way) -> Markup {
                 "You pay at " (url.host_str().unwrap_or_default()) ". The plan is in force once the payment has arrived there."
             },
             Way::Contact(url, reference) => {
-                p {
-                    a.button href=(url) { "Ask for a plan" }
-                    @if let Some(reference) = reference { " Name your reference: " code { (reference) } }
-                }
+                p { "No plan is sold on this page. Ask for the one that you need." (named(reference.as_deref())) }
+                p { a.button href=(url) { "Ask for a plan" } }
             },
-            Way::Unknown => p { "Plans are set by the operator of this service. Ask them for the one you need." },
+            Way::Unknown(reference) => p {
+                "No plan is sold on this page: the operator of this service sets plans. Ask them for the one that you need."
+                (named(reference.as_deref()))
+            },
         }
     }
+}
+
+/// The reference by which the operator knows the visitor.
+fn named(reference: Option<&str>) -> Markup {
+    html! { @if let Some(reference) = reference { " Name your reference: " code { (reference) } } }
 }
 
 #[cfg(test)]

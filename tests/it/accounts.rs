@@ -78,19 +78,18 @@ async fn invited(app: &TestApp) -> (String, String) {
     (format!("{}?token={token}", links::PATH), token)
 }
 
-/// Sets the password and signs in. Returns the browser on the account page, and the page.
+/// Sets the password, which signs in. Returns the browser on the account page, and the page.
 async fn signed_in(app: &TestApp) -> (Browser, String) {
     let ((path, token), mut browser) = (invited(app).await, Browser::new(app));
     assert_eq!(browser.get(&path).await.0, 200);
     let form = [("token", token.as_str()), ("new", PASSWORD), ("repeated", PASSWORD)];
-    assert_eq!(browser.post("/account/password/set", &form).await.0, 200);
-    let (status, mut to, _) = browser.enter(PASSWORD).await;
+    let (status, mut to, _) = browser.post("/account/password/set", &form).await;
     assert_eq!(status, 303);
-    for _ in 0..2 {
+    for _ in 0..3 {
         to = browser.get(&to).await.1;
     }
-    assert_eq!(to, "/account");
-    let (status, _, page) = browser.get(&to).await;
+    assert_eq!(to, "/");
+    let (status, _, page) = browser.get("/account").await;
     assert_eq!(status, 200);
     (browser, page)
 }
@@ -130,7 +129,8 @@ async fn signed_in_without_address(app: &TestApp) -> String {
     let ((path, token), mut browser) = (invited(app).await, Browser::new(app));
     assert_eq!(browser.get(&path).await.0, 200);
     let form = [("token", token.as_str()), ("new", PASSWORD), ("repeated", PASSWORD)];
-    assert_eq!(browser.post("/account/password/set", &form).await.0, 200);
+    assert_eq!(browser.post("/account/password/set", &form).await.0, 303);
+    browser.jar.remove("sightline_issuer");
     let (verifier, back) = ("v".repeat(64), "http://127.0.0.1/callback");
     let question = [
         ("response_type", "code"),
@@ -174,6 +174,19 @@ async fn an_address_that_only_the_account_knows_goes_with_its_person() {
     assert_eq!(to_ann().await, 0, "the grant to the person has ended");
     let export = owner.get("/api/privacy/access").await.expect(200).json.to_string();
     assert!(!export.to_lowercase().contains("ann@corp.test") && export.contains("a former member"), "{export}");
+}
+
+#[tokio::test]
+async fn what_was_allowed_before_the_service_knew_the_person_is_in_their_trail() {
+    let app = TestApp::start(|_| {}).await;
+    let ann = Actor::with_token(&app.service.base_url, &signed_in_without_address(&app).await);
+    for _ in 0..2 {
+        let export = ann.get("/api/privacy/access").await.expect(200).json;
+        let trail = export["data"]["auditTrail"].as_array().unwrap();
+        assert_eq!(trail.len(), 1, "{trail:?}");
+        assert_eq!(trail[0]["action"], "application_allowed");
+        assert_eq!(trail[0]["what"], "Sightline command line: openid search:read records:write account");
+    }
 }
 
 #[tokio::test]

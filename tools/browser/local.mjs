@@ -19,14 +19,16 @@ export default async function local(browser, step) {
       await page.getByRole('alert').waitFor();
       await inspect(page, 'set-password-refused');
       await fillPasswords(page, PASSWORD);
+      await page.getByText('No search account is connected yet.').waitFor();
     });
-    await step('she signs in', async () => {
+    await step('she signs out and in', async () => {
+      await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
       await page.goto(at('/'));
       await signIn(page, 'wrong wrong wrong');
       await page.getByRole('alert').waitFor();
       await inspect(page, 'sign-in');
       await signIn(page, PASSWORD);
-      await page.getByText('Nothing is connected yet.').waitFor();
+      await page.getByText('No search account is connected yet.').waitFor();
       await inspect(page, 'sites-without-search-account');
       await page.goto(at('/account'));
       await inspect(page, 'account-without-search-account');

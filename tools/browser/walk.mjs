@@ -109,6 +109,7 @@ async function allowMore({ page, docs, property, step, at, look }) {
   await step('the person allows it everything on the account page', async () => {
     await page.goto(at('/account'));
     const card = page.locator('.card', { hasText: 'API documentation' }).last();
+    await card.getByText('What it may do').click();
     if (!(await card.getByLabel('Only read', { exact: true }).isChecked())) throw new Error('the choice is not shown');
     await look(page, 'account-only-read');
     await card.getByLabel('Everything it asks for').check();

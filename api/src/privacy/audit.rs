@@ -21,7 +21,7 @@ pub struct AuditEvent {
     /// Name or e-mail address of that user, if it is another one.
     #[oai(validator(max_length = 320))]
     pub actor_name: Option<String>,
-    /// Name of the changed record.
+    /// Name of the changed record: of an application with the scopes that it may use, of properties one after the other.
     #[oai(validator(max_length = 4096))]
     pub what: Option<String>,
     /// Id of the property that it belongs to.
@@ -73,10 +73,14 @@ pub enum AuditAction {
     ProviderDisconnected,
     /// The access of an application was revoked.
     ApplicationRevoked,
-    /// A refused application was allowed again.
+    /// An application was allowed, or a refused one was allowed again.
     ApplicationAllowed,
     /// The choice of how much an application may do was changed.
     ApplicationChanged,
+    /// Properties are tracked from now on.
+    TrackingBegun,
+    /// Properties are no longer tracked.
+    TrackingEnded,
     /// An annotation was deleted.
     AnnotationDeleted,
     /// A segment was deleted.
@@ -89,4 +93,13 @@ pub enum AuditAction {
     TagDeleted,
     /// A filter preset was deleted.
     FilterPresetDeleted,
+}
+
+impl AuditAction {
+    /// The name of the action, as it is stored and as answers have it.
+    #[must_use]
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
 }

@@ -50,18 +50,19 @@ impl Coding {
     }
 }
 
-/// Returns the coding with the highest weight, brotli before gzip. Returns `None` if the client accepts neither or prefers plain
+/// Returns the coding with the highest weight, and `at_a_tie` of two with the same. Returns `None` if the client accepts neither or prefers plain
 /// bytes. `*` is the weight of codings that are not named (RFC 9110, 12.5.3). Here it applies to
 /// gzip only, the coding that every client knows.
 #[must_use]
-pub fn preferred(headers: &HeaderMap) -> Option<Coding> {
+pub fn preferred(headers: &HeaderMap, at_a_tie: Coding) -> Option<Coding> {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     let weights: Vec<(String, f32)> = lines.flat_map(|line| line.split(',')).filter_map(weighted).collect();
     let named =
         |names: &[&str]| weights.iter().find(|(coding, _)| names.contains(&coding.as_str())).map(|(_, weight)| *weight);
     let (brotli, identity) = (named(&["br"]).unwrap_or(0.0), named(&["identity"]).unwrap_or(0.0));
     let gzip = named(&["gzip", "x-gzip"]).or_else(|| named(&["*"])).unwrap_or(0.0);
-    let (coding, weight) = if brotli >= gzip { (Coding::Brotli, brotli) } else { (Coding::Gzip, gzip) };
+    let is_brotli = brotli > gzip || (brotli >= gzip && at_a_tie == Coding::Brotli);
+    let (coding, weight) = if is_brotli { (Coding::Brotli, brotli) } else { (Coding::Gzip, gzip) };
     (weight > 0.0 && weight >= identity).then_some(coding)
 }
 
@@ -74,6 +75,8 @@ fn weighted(item: &str) -> Option<(String, f32)> {
 
 #[cfg(test)]
 mod tests {
+    use poem::http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -96,7 +99,9 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT_ENCODING, sent.parse().unwrap());
-            assert_eq!(preferred(&headers), coding, "{sent}");
+            assert_eq!(preferred(&headers, Coding::Brotli), coding, "{sent}");
         }
+        let both = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br"))]);
+        assert_eq!(preferred(&both, Coding::Gzip), Some(Coding::Gzip));
     }
 }

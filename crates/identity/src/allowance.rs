@@ -48,4 +48,38 @@ impl Allowance {
             Self::Everything => Scopes::EVERY,
         }
     }
+
+    /// What a client gets that asks for `scope`.
+    #[must_use]
+    pub fn of(self, scope: &str) -> String {
+        let asked = scope.split_ascii_whitespace();
+        let rights = Scopes::asked(asked.clone()).and(self.scopes());
+        let mut words: Vec<&str> = Vec::new();
+        for word in asked.filter(|word| Scopes::named([*word]) == Scopes::NONE) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        for right in rights.words() {
+            words.push(right);
+        }
+        words.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_gets_what_it_asks_for_as_far_as_it_is_allowed() {
+        for (allowance, scope, given) in [
+            (Allowance::Read, "openid email search:read account", "openid email search:read"),
+            (Allowance::Records, "openid openid profile", "openid profile search:read records:write"),
+            (Allowance::Everything, "openid", "openid search:read records:write account"),
+            (Allowance::Read, "account", ""),
+        ] {
+            assert_eq!(allowance.of(scope), given, "{scope}");
+        }
+    }
 }

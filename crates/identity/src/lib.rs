@@ -20,6 +20,7 @@ pub mod relying_party;
 pub mod revocation;
 pub mod session;
 pub mod token;
+pub mod trail;
 
 use api::scope::Scopes;
 use async_trait::async_trait;

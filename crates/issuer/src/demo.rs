@@ -16,16 +16,62 @@ pub struct Person {
     pub email: &'static str,
     /// Display name.
     pub display_name: &'static str,
+    /// The plan, as README names it.
+    pub plan: &'static str,
+    /// What the person sees, as README says it.
+    pub sees: &'static str,
 }
 
 /// All demo people. The last is there only where it has sites.
 static ALL: [Person; 6] = [
-    Person { name: "owner", subject: "demo-owner", email: "owner@demo.test", display_name: "Demo Owner" },
-    Person { name: "editor", subject: "demo-editor", email: "editor@demo.test", display_name: "Demo Editor" },
-    Person { name: "viewer", subject: "demo-viewer", email: "viewer@demo.test", display_name: "Demo Viewer" },
-    Person { name: "stranger", subject: "demo-stranger", email: "stranger@demo.test", display_name: "Demo Stranger" },
-    Person { name: "lapsed", subject: "demo-lapsed", email: "lapsed@demo.test", display_name: "Demo Lapsed" },
-    Person { name: "network", subject: "demo-network", email: "network@demo.test", display_name: "Demo Network" },
+    Person {
+        name: "owner",
+        subject: "demo-owner",
+        email: "owner@demo.test",
+        display_name: "Demo Owner",
+        plan: "pro",
+        sees: "a connected search account with five sites, four of them tracked",
+    },
+    Person {
+        name: "editor",
+        subject: "demo-editor",
+        email: "editor@demo.test",
+        display_name: "Demo Editor",
+        plan: "free",
+        sees: "three of the owner's properties, as editor",
+    },
+    Person {
+        name: "viewer",
+        subject: "demo-viewer",
+        email: "viewer@demo.test",
+        display_name: "Demo Viewer",
+        plan: "free",
+        sees: "two of the owner's properties, as viewer",
+    },
+    Person {
+        name: "stranger",
+        subject: "demo-stranger",
+        email: "stranger@demo.test",
+        display_name: "Demo Stranger",
+        plan: "pro",
+        sees: "one property of their own and nothing of the others",
+    },
+    Person {
+        name: "lapsed",
+        subject: "demo-lapsed",
+        email: "lapsed@demo.test",
+        display_name: "Demo Lapsed",
+        plan: "none",
+        sees: "one property of their own, locked: its operations answer 402",
+    },
+    Person {
+        name: "network",
+        subject: "demo-network",
+        email: "network@demo.test",
+        display_name: "Demo Network",
+        plan: "agency",
+        sees: "many sites, all of them tracked",
+    },
 ];
 
 /// Returns the demo people, with the one of many sites if `network`.
@@ -66,5 +112,19 @@ fn is_loopback_literal(uri: &Url) -> bool {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_says_of_each_person_what_the_sign_in_page_says() {
+        let readme = include_str!("../../../README.md");
+        for Person { name, plan, sees, .. } in people(false) {
+            let row = format!("| `{name}` | {plan} | {sees} |");
+            assert!(readme.contains(&row), "{row}");
+        }
     }
 }

@@ -4,13 +4,18 @@ use entity::{
     account, issuer_session,
     oauth_grant::{ActiveModel, Entity},
 };
-use identity::allowance::Allowance;
-use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait, QuerySelect as _, sea_query::LockType};
+use identity::{
+    allowance::Allowance,
+    trail::{self, Allowed},
+};
+use sea_orm::{ActiveValue::Set, DatabaseTransaction, DbErr, EntityTrait, QuerySelect as _, sea_query::LockType};
 use store::{database, rate_limit::Rate};
 use uuid::Uuid;
 
 use super::{
-    IdentityProvider, issue,
+    IdentityProvider,
+    clients::Client,
+    issue,
     request::{AuthorizationRequest, ReturnAddress},
     response::{OAuthError, refused},
 };
@@ -60,7 +65,7 @@ impl IdentityProvider {
         let tx = database::begin(&self.db).await?;
         self.hold(&tx, subject).await?;
         match basis {
-            Basis::Allowed(allowance) => self.remember_consent(&tx, subject, address, asked, allowance).await?,
+            Basis::Allowed(allowance) => self.take_consent(&tx, subject, address, asked, allowance).await?,
             Basis::Remembered if !self.is_remembered(&tx, subject, address, asked).await? => return Ok(None),
             Basis::Remembered | Basis::Unasked => {}
         }
@@ -68,6 +73,22 @@ impl IdentityProvider {
         let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
         tx.commit().await?;
         Ok(Some(code))
+    }
+
+    /// Remembers the consent, and notes it in the audit trail.
+    async fn take_consent(
+        &self,
+        tx: &DatabaseTransaction,
+        subject: &str,
+        address: &ReturnAddress,
+        asked: &AuthorizationRequest,
+        allowance: Allowance,
+    ) -> Result<(), DbErr> {
+        self.remember_consent(tx, subject, address, asked, allowance).await?;
+        let Client { id, name, .. } = &address.client;
+        let allowed = Allowed { application: name.as_ref().unwrap_or(id), scope: &asked.scope, allowance };
+        let now = self.clock.now();
+        trail::note(tx, subject, allowed, self.random.id(now), now).await
     }
 
     /// Counts an authorization of the person, and returns whether there is room for it. Each leaves rows for a day.

@@ -59,7 +59,7 @@ impl Document {
     }
 
     async fn answer(self: Arc<Self>, request: &Request) -> Result<Response> {
-        let coding = coding::preferred(request.headers());
+        let coding = coding::preferred(request.headers(), Coding::Brotli);
         let tag = self.tag(coding);
         let known = request.headers().get_all(header::IF_NONE_MATCH).iter();
         let is_known = known.filter_map(|list| list.to_str().ok()).any(|list| names_tag(list, &tag));

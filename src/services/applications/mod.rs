@@ -11,7 +11,7 @@ use api::{privacy::AuditAction, scope::Scopes};
 use chrono::{DateTime, Utc};
 use common::random::Random;
 use entity::{client_refusal, client_use, consent, oauth_client, user};
-use identity::{allowance::Allowance, clients, grants, local::local_subject};
+use identity::{allowance::Allowance, clients, grants, local::local_subject, trail::Allowed};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter};
 use store::database;
 
@@ -233,7 +233,8 @@ pub async fn revoke(
             client_refusal::Entity::insert(row).on_conflict_do_nothing_on(pair).exec_without_returning(&tx).await?;
         }
     }
-    let event = Event::own(user.id, AuditAction::ApplicationRevoked).record(client_id);
+    let name = clients::name(&tx, client_id).await?;
+    let event = Event::own(user.id, AuditAction::ApplicationRevoked).record(name);
     event.note(&tx, random.id(now), now).await?;
     Ok(tx.commit().await?)
 }
@@ -256,7 +257,10 @@ pub async fn limit(
     if consent::Entity::allow(subject, client_id, allowance.as_str()).exec(&tx).await?.rows_affected == 0 {
         return Err(Error::NotFound);
     }
-    let event = Event::own(user.id, AuditAction::ApplicationChanged).record(client_id);
+    let known = consent::Entity::of_subject(subject).filter(consent::Column::ClientId.eq(client_id)).all(&tx).await?;
+    let scope = known.iter().map(|known| &*known.scope).collect::<Vec<_>>().join(" ");
+    let allowed = Allowed { application: &clients::name(&tx, client_id).await?, scope: &scope, allowance };
+    let event = Event::own(user.id, AuditAction::ApplicationChanged).record(allowed.words());
     event.note(&tx, random.id(now), now).await?;
     Ok(tx.commit().await?)
 }
@@ -278,7 +282,8 @@ pub async fn allow(
     if refusal.exec(&tx).await?.rows_affected == 0 {
         return Err(Error::NotFound);
     }
-    let event = Event::own(user.id, AuditAction::ApplicationAllowed).record(client_id);
+    let name = clients::name(&tx, client_id).await?;
+    let event = Event::own(user.id, AuditAction::ApplicationAllowed).record(name);
     event.note(&tx, random.id(now), now).await?;
     Ok(tx.commit().await?)
 }

@@ -2,22 +2,26 @@
 
 use std::collections::HashSet;
 
-use api::properties;
+use api::{privacy::AuditAction, properties};
 use chrono::{DateTime, Utc};
 use entity::property;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::owned;
+use super::{display_name, owned};
 use crate::{
     config::Config,
     error::Error,
     services::{
+        audit::Event,
         change::{MemberChange, etag},
         users::{Member, plans::Entitlement},
     },
 };
+
+/// The most properties that one event of the audit trail names.
+const MOST_NAMES: usize = 20;
 
 /// A person's own properties and the plan's quota.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -150,11 +154,23 @@ pub async fn replace(change: &MemberChange, config: &Config, selection: &Selecti
     if let Some(allowed) = before.quota.filter(|quota| is_held && wanted.len() as u64 > u64::from(*quota)) {
         return Err(Error::PropertyQuotaExceeded { field: selection.field(), allowed, asked: wanted.len() });
     }
-    for tracked in [false, true] {
+    for (tracked, action) in [(false, AuditAction::TrackingEnded), (true, AuditAction::TrackingBegun)] {
         let changed = before.properties.iter().filter(|p| p.tracked != tracked && wanted.contains(&p.id) == tracked);
-        set(change.tx(), changed.map(|property| property.id).collect(), tracked, change.now).await?;
+        let changed: Vec<&property::Model> = changed.collect();
+        if !changed.is_empty() {
+            change.note(Event::own(user.id, action).record(named(&changed))).await?;
+        }
+        set(change.tx(), changed.iter().map(|property| property.id).collect(), tracked, change.now).await?;
     }
     within(change.tx(), user.id, quota).await
+}
+
+/// The names of properties for the audit trail: so many of them, and the number of the others.
+fn named(properties: &[&property::Model]) -> String {
+    let names: Vec<&str> = properties.iter().take(MOST_NAMES).map(|one| display_name(&one.site_url)).collect();
+    let more = properties.len() - names.len();
+    let names = names.join(", ");
+    if more == 0 { names } else { format!("{names} and {more} more") }
 }
 
 async fn set(tx: &DatabaseTransaction, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {

@@ -14,11 +14,13 @@ use entity::user::{self, Plan, PlanState};
 use identity::{
     Claims, Users,
     departures::{self, Departures},
+    trail,
 };
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
-    DbErr, EntityTrait, IntoActiveModel, QuerySelect as _, sea_query::LockType,
+    DbErr, EntityTrait, IntoActiveModel, QuerySelect as _, TryInsertResult, sea_query::LockType,
 };
+use store::database;
 use uuid::Uuid;
 
 use self::plans::Entitlement;
@@ -99,8 +101,14 @@ impl StoredUsers {
             let trial_ends_at = now + TimeDelta::days(self.trial_days.into());
             fresh(id, claims, Plan::Pro, Some(trial_ends_at), now)
         };
-        insert_if_new(db, row).await?;
-        match find(db, claims).await? {
+        let tx = database::begin(db).await?;
+        let is_new = insert_if_new(&tx, row).await?;
+        let person = find(&tx, claims).await?;
+        if let Some(person) = person.as_ref().filter(|_| is_new) {
+            trail::note_earlier(&tx, person, |at| self.random.id(at)).await?;
+        }
+        tx.commit().await?;
+        match person {
             Some(person) => settled(db, person, now).await,
             None => Ok(None),
         }
@@ -163,13 +171,13 @@ pub(crate) fn fresh(
     }
 }
 
-/// Inserts the row unless (issuer, subject) exists, because the first two requests of a person can arrive at once.
-pub(crate) async fn insert_if_new(db: &DatabaseConnection, row: user::ActiveModel) -> Result<(), Error> {
-    user::Entity::insert(row)
+/// Inserts the row unless (issuer, subject) exists, because the first two requests of a person can arrive at once. Returns whether it did.
+pub(crate) async fn insert_if_new(db: &impl ConnectionTrait, row: user::ActiveModel) -> Result<bool, Error> {
+    let inserted = user::Entity::insert(row)
         .on_conflict_do_nothing_on([user::Column::Issuer, user::Column::Subject])
         .exec_without_returning(db)
         .await?;
-    Ok(())
+    Ok(matches!(inserted, TryInsertResult::Inserted(rows) if rows > 0))
 }
 
 async fn refresh(

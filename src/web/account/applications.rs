@@ -45,10 +45,6 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
         dl {
             dt { "Address" }
             dd { (address(account, one)) }
-            @if one.refused_at.is_none() {
-                dt { "May" }
-                dd { (permissions(one).list()) }
-            }
             @if let Some(at) = one.allowed_at { dt { "Allowed" } dd { (time(at)) } }
             dt { "First used" }
             dd { @if let Some((first, _)) = one.used { (time(first)) } @else { "Not yet" } }
@@ -56,7 +52,13 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
             @if let Some(at) = one.tools_used_at { dt { "Last used as an assistant" } dd { (time(at)) } }
             @if let Some(at) = one.refused_at { dt { "Refused since" } dd { (time(at)) } }
         }
-        (allowance(one, &heading))
+        @if one.refused_at.is_none() {
+            details {
+                summary { "What it may do" span.visually-hidden { ": " (name) } }
+                (permissions(one).list())
+                (allowance(one, &heading))
+            }
+        }
         @if one.refused_at.is_some() {
             form method="post" action="/account/applications/allow" {
                 input type="hidden" name="client_id" value=(one.client_id);

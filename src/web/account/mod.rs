@@ -10,6 +10,7 @@ mod privacy;
 mod providers;
 pub mod search;
 mod sessions;
+mod sites;
 mod user_agent;
 
 use std::sync::Arc;

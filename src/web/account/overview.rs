@@ -3,7 +3,9 @@
 use maud::{Markup, html};
 use poem::{Request, Response, handler, web::Data};
 
-use super::{Account, Visitor, applications, failed, notice, person, plan, privacy, providers, search, sessions};
+use super::{
+    Account, Visitor, applications, failed, notice, person, plan, privacy, providers, search, sessions, sites,
+};
 use crate::error::Error;
 
 /// Shows the page.
@@ -27,9 +29,10 @@ async fn sections(account: &Account, visitor: &Visitor) -> Result<Markup, Error>
     let providers = providers::section(account, visitor).await?;
     let applications = applications::section(account, visitor).await?;
     let sessions = sessions::section(account, visitor).await?;
-    let search = search::section(account, visitor).await;
+    let (sites, has_sites) = sites::section(account, visitor).await?;
+    let search = search::section(account, visitor, has_sites).await;
     let person = person::section(account, visitor).await?;
     Ok(html! {
-        (search) (person) (providers) (plan) (applications) (sessions) (privacy::section())
+        (sites) (search) (person) (providers) (plan) (applications) (sessions) (privacy::section())
     })
 }

@@ -20,7 +20,7 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Mark
                     dt { "E-mail" }
                     dd { (email) @if !user.email_verified { " " span.quiet-text { "(not verified)" } } }
                 }
-                dt { "Sign-in" }
+                dt { "You sign in" }
                 dd { (sign_in(local.as_ref(), &user.issuer)) }
             }
             @if local.as_ref().is_some_and(|local| local.has_password) {
@@ -30,17 +30,17 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Mark
     })
 }
 
+/// The way in which the person signs in, after "You sign in".
 fn sign_in(local: Option<&LocalAccount>, issuer: &str) -> Markup {
     html! {
         @match local {
-            None => { (place(issuer)) },
-            Some(LocalAccount { has_password: false, provider: Some(provider) }) => {
-                (place(provider)) ", by way of this service"
-            },
+            None => { "at " (place(issuer)) },
+            Some(LocalAccount { has_password: false, provider: Some(provider) }) => { "at " (place(provider)) },
             Some(LocalAccount { has_password: true, provider: Some(provider) }) => {
-                "This service, or " (place(provider))
+                "with this address and your password, or at " (place(provider))
             },
-            Some(_) => { "This service" },
+            Some(LocalAccount { has_password: true, provider: None }) => { "with this address and your password" },
+            Some(LocalAccount { has_password: false, provider: None }) => { "as a demo person, without a password" },
         }
     }
 }

@@ -34,18 +34,28 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Mark
                 }
             }
             @if let Some(page) = account.config.plans_page(&account.base_url) {
-                p { a href=(page) { @if paid { "Change the plan" } @else { "Subscribe" } } }
+                p { a href=(page) { (link_words(account, paid)) } }
             }
         }
     })
+}
+
+/// The words of the link to the page of plans. Nobody can subscribe where no payment is taken.
+fn link_words(account: &Account, paid: bool) -> &'static str {
+    match (account.config.sells_plans(&account.base_url), paid) {
+        (false, _) => "Plans",
+        (true, true) => "Change the plan",
+        (true, false) => "Subscribe",
+    }
 }
 
 fn usage(tracking: &Tracking) -> Markup {
     let used = tracking.used();
     html! {
         @if let Some(quota) = tracking.quota {
-            (used) " of " (quota)
-            @if quota > 0 && used as u64 > u64::from(quota) { ". Those tracked longest stay open; the others are locked." }
+            @if used as u64 <= u64::from(quota) { (used) " of the " (quota) " that the plan allows" }
+            @else if quota == 0 { (used) ", locked until you have a plan" }
+            @else { (used) ", but the plan opens " (quota) " only: those tracked longest stay open, the others are locked" }
         } @else {
             (used) ", without a limit"
         }

@@ -27,7 +27,7 @@ pub(super) fn section() -> Markup {
         section aria-labelledby="data" {
             h2 #data { "Your data" }
             ul.plain {
-                li { a href=(ACTIVITY) { "Activity" } ": who shared, granted, connected or deleted what in the last 90 days" }
+                li { a href=(ACTIVITY) { "Activity" } ": who shared, granted, allowed, connected, tracked or deleted what in the last 90 days" }
                 li { a href=(EXPORT) download="sightline-data.json" { "Download your data" } ": everything that is stored about you, as JSON" }
                 li { a href=(DELETE) { "Delete your data" } }
             }
@@ -47,7 +47,7 @@ pub(super) async fn activity(Data(account): Data<&Account>, request: &Request) -
     match audit::about(&account.reader, user, email_key, None, SHOWN).await {
         Ok(events) => account.page("Activity").render(&html! {
             @if events.is_empty() {
-                p { "Nothing was shared, granted, connected or deleted in the last 90 days." }
+                p { "Nothing was shared, granted, allowed, connected, tracked or deleted in the last 90 days." }
             } @else {
                 p.quiet-text { "The last 90 days, latest first. Your download has every event; this page shows " (SHOWN) " at most." }
                 ul.plain { @for event in &events { li.card { (entry(event)) } } }
@@ -87,8 +87,10 @@ fn words(action: AuditAction) -> &'static str {
         AuditAction::ProviderConnected => "SEO provider connected",
         AuditAction::ProviderDisconnected => "SEO provider disconnected",
         AuditAction::ApplicationRevoked => "Application revoked",
-        AuditAction::ApplicationAllowed => "Application allowed again",
+        AuditAction::ApplicationAllowed => "Application allowed",
         AuditAction::ApplicationChanged => "Application allowed more or less",
+        AuditAction::TrackingBegun => "Tracking begun",
+        AuditAction::TrackingEnded => "Tracking ended",
         AuditAction::AnnotationDeleted => "Annotation deleted",
         AuditAction::SegmentDeleted => "Segment deleted",
         AuditAction::TopicClusterDeleted => "Topic cluster deleted",

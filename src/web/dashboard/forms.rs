@@ -85,7 +85,7 @@ impl Write {
 }
 
 /// What a page says after a form.
-const NOTICES: [(&str, &str); 9] = [
+const NOTICES: [(&str, &str); 11] = [
     ("added", "Added."),
     ("saved", "Saved."),
     ("deleted", "Deleted."),
@@ -95,6 +95,8 @@ const NOTICES: [(&str, &str); 9] = [
     ("left", "You have left. The site is no longer shared with you."),
     ("made", "The link is made. Copy its address below."),
     ("revoked", "Revoked. The link opens nothing any more."),
+    ("hidden", "The site is hidden. Hidden sites are behind the link below."),
+    ("shown", "The site is shown again."),
 ];
 
 /// Refuses a form that the page does not have.

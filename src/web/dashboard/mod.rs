@@ -9,16 +9,22 @@ mod draw;
 mod forms;
 mod opened;
 mod parts;
+mod place;
 mod refused;
 mod shared_csv;
 mod sites;
 mod table;
 mod view;
 
+use std::future::Future;
+
 use api::error::{ApiError, Code};
 use chrono::NaiveDate;
 use common::{base_url::BaseUrl, clock::Clock, random::Random};
-use futures_util::{FutureExt as _, future::BoxFuture};
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, ready},
+};
 use maud::{Markup, html};
 use pages::{
     fixed::fixed,
@@ -32,21 +38,20 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
     web::Data,
 };
-use serde_json::Value;
 use store::caller_limits::{CallerLimits, LaterCount};
 use url::form_urlencoded;
 
 use self::{
     ask::{Asker, Visit},
     door::{Door, Site},
-    forms::{Sent, Write},
+    forms::Sent,
     opened::Opened,
     parts::Part,
+    place::Place,
     view::View,
 };
 use super::{account::redirect, documentation};
 use crate::{
-    admission::Admitted,
     operations::Operations,
     services::waits::{self, Progress},
 };
@@ -67,7 +72,7 @@ const ALL_SITES: &str = "All sites";
 
 /// The paths with their methods.
 pub const PATHS: [(&str, &str); 7] = [
-    (SITES, "GET, HEAD"),
+    (SITES, "GET, HEAD, POST"),
     (OVERVIEW, "GET, HEAD, POST"),
     (PART, "GET, HEAD, POST"),
     (SHARED, "GET, HEAD"),
@@ -123,7 +128,7 @@ impl Dashboard {
         let own =
             |endpoint: poem::RouteMethod| on_own_host(endpoint.data(self.clone()).data(operations.clone()), &base_url);
         routes
-            .at(SITES, own(get(list)))
+            .at(SITES, own(get(list).post(send)))
             .at(OVERVIEW, own(get(open).post(send)))
             .at(PART, own(get(open).post(send)))
             .at(SHARED, shared)
@@ -149,8 +154,15 @@ impl Dashboard {
     }
 }
 
-/// The title and the body of a page, or the refusal at the door.
-type Shown = Result<(String, Markup), (ApiError, Option<Door>)>;
+/// A page that was drawn.
+struct Drawn {
+    /// The name of the site that it is about.
+    site: Option<String>,
+    body: Markup,
+}
+
+/// A page, or the refusal at the door.
+type Shown = Result<Drawn, (ApiError, Option<Door>)>;
 
 /// Whom a page is for, which decides its frame.
 #[derive(Clone)]
@@ -167,17 +179,21 @@ impl Frame {
         }
     }
 
-    /// Answers with the page that `work` makes. If that waits for the search engine, the head is sent before, under the `name` of the
-    /// page; what is refused later is said inside.
-    async fn answer(self, name: &str, work: BoxFuture<'static, Shown>) -> Response {
-        self.answer_with(StatusCode::OK, name, work).await
-    }
-
-    /// Answers as [`answer`](Self::answer) does, with a `status` that is known before.
-    async fn answer_with(self, status: StatusCode, name: &str, work: BoxFuture<'static, Shown>) -> Response {
-        let page = |title: String| self.page(title).status(status).dashboard(SCRIPT);
+    /// Answers with the page that `work` makes, under its `name` and that of its site. If that waits for the search engine, the head is sent
+    /// before, with the name that `site` finds; what is refused later is said inside.
+    async fn answer_with(
+        self,
+        status: StatusCode,
+        name: &'static str,
+        site: impl Future<Output = Option<String>>,
+        work: BoxFuture<'static, Shown>,
+    ) -> Response {
+        let page = |site: Option<&str>| {
+            let title = site.map_or_else(|| name.to_owned(), |site| format!("{name} · {site}"));
+            self.page(title).heading(site.unwrap_or(name)).status(status).dashboard(SCRIPT)
+        };
         let rest = match waits::judged(work).await {
-            Progress::Done(Ok((title, body))) => return page(title).render(&body),
+            Progress::Done(Ok(Drawn { site, body })) => return page(site.as_deref()).render(&body),
             Progress::Done(Err((refusal, door))) => {
                 return refused::page(|title| self.page(title), &refusal, door.as_ref());
             }
@@ -190,28 +206,24 @@ impl Frame {
             return refused::page(|title| self.page(title), &refusal, None);
         }
         let waiting = html! { p.waiting role="status" { "Reading from the search engine…" } };
-        let rest = rest.map(|shown| {
-            let (title, body) = shown.unwrap_or_else(|(refusal, door)| refused::late(&refusal, door.as_ref()));
-            html! { h1 { (title) } (body) }
+        let rest = rest.map(move |shown| {
+            let (heading, body) = match shown {
+                Ok(Drawn { site, body }) => (site.unwrap_or_else(|| name.to_owned()), body),
+                Err((refusal, door)) => refused::late(&refusal, door.as_ref()),
+            };
+            html! { h1 { (heading) } (body) }
         });
-        page(name.to_owned()).streamed(&waiting, rest)
+        page(site.await.as_deref()).streamed(&waiting, rest)
     }
 }
 
 /// Shows all sites to people. Programs get the documentation.
 #[handler]
 async fn list(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
-    let mut response = if !page::is_wanted(page.headers()) {
-        redirect(documentation::PATH)
-    } else if page.data::<Admitted>().is_none() {
-        dashboard.to_sign_in(page)
+    let mut response = if page::is_wanted(page.headers()) {
+        Place::Sites.show(dashboard, operations, page).await
     } else {
-        let (operations, visit) = (operations.clone(), Visit::from(page));
-        let work = async move {
-            let body = sites::page(Asker { operations: &operations, page: &visit }).await;
-            body.map(|body| (ALL_SITES.to_owned(), body)).map_err(|refusal| (refusal, None))
-        };
-        Frame::People(dashboard.navigation.clone()).answer(ALL_SITES, work.boxed()).await
+        redirect(documentation::PATH)
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
     response
@@ -226,7 +238,7 @@ async fn open(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
     }
 }
 
-/// Takes a form of a page of a property.
+/// Takes a form of a page of a person who is signed in.
 #[handler]
 async fn send(
     Data(dashboard): Data<&Dashboard>,
@@ -247,85 +259,11 @@ async fn read(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
     let door = Door::Shared(page.uri().path().strip_prefix("/share/").unwrap_or_default().to_owned());
     let work = contents(dashboard.clone(), operations.clone(), page.into(), door, Part::Overview, None);
     let counted = page.data::<LaterCount>().cloned().zip(dashboard.limits.clone());
-    let mut response = Frame::Readers(counted).answer("Search performance", work.boxed()).await;
+    let frame = Frame::Readers(counted);
+    let mut response = frame.answer_with(StatusCode::OK, "Search performance", ready(None), work.boxed()).await;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     response
-}
-
-/// A page of a property of a person who is signed in.
-struct Place {
-    door: Door,
-    part: Part,
-    name: &'static str,
-}
-
-impl Place {
-    /// The page at a path, if there is one.
-    fn at(path: &str) -> Option<Self> {
-        let below = path.strip_prefix("/p/")?;
-        let (id, below) = below.split_once('/').unwrap_or((below, ""));
-        let (part, name) = Part::at(below)?;
-        Some(Self { door: Door::Signed(id.to_owned()), part, name })
-    }
-
-    /// Shows the page.
-    async fn show(self, dashboard: &Dashboard, operations: &Operations, page: &Request) -> Response {
-        if page.data::<Admitted>().is_none() {
-            return dashboard.to_sign_in(page);
-        }
-        let work = contents(dashboard.clone(), operations.clone(), page.into(), self.door, self.part, None);
-        Frame::People(dashboard.navigation.clone()).answer(self.name, work.boxed()).await
-    }
-
-    /// Takes a form of the page. What changes nothing is shown again, with what was written in it.
-    async fn take(self, dashboard: &Dashboard, operations: &Operations, page: &Request, body: Body) -> Response {
-        let frame = Frame::People(dashboard.navigation.clone());
-        let visit = Visit::from(page);
-        let asker = Asker { operations, page: &visit };
-        let refused = |refusal: &ApiError| refused::page(|title| frame.page(title), refusal, Some(&self.door));
-        let mut sent = match Sent::read(body).await {
-            Ok(sent) => sent,
-            Err(refusal) => return refused(&refusal),
-        };
-        let answer = match self.part.write(&self.door, &sent) {
-            Ok(Some(write)) => asker.write(&write, &sent).await.map(|answer| (Some(write), answer)),
-            // Nothing judged yet whose form it is.
-            Ok(None) if page.data::<Admitted>().is_none() => return dashboard.to_sign_in(page),
-            Ok(None) => Ok((None, Value::Null)),
-            Err(refusal) => Err(refusal),
-        };
-        let status = match answer {
-            Ok((Some(Write { leaves_to: Some(page), .. }), _)) => return redirect(page),
-            Ok((Some(Write { done: Some(done), .. }), _)) => return redirect(&back(&visit, self.part, &sent, done)),
-            Ok((preview, answer)) => {
-                sent.preview = preview.map(|_| answer);
-                StatusCode::OK
-            }
-            Err(refusal) if refusal.code == Code::Unauthorized => return dashboard.to_sign_in(page),
-            // The page of a stranger's form is not theirs to see.
-            Err(refusal) if page.data::<Admitted>().is_none() => return refused(&refusal),
-            Err(refusal) => {
-                let status = refusal.code.status();
-                sent.refusal = Some(refusal);
-                status
-            }
-        };
-        let work = contents(dashboard.clone(), operations.clone(), visit, self.door, self.part, Some(sent));
-        frame.answer_with(status, self.name, work.boxed()).await
-    }
-}
-
-/// The address of the page after one of its forms was taken: the section of the form, without the parameters that open a form.
-fn back(visit: &Visit, part: Part, sent: &Sent, done: &str) -> String {
-    let view = View::read(visit.query(), part.names()).ok();
-    let kept = view.map(|view| view.link(&[("edit", None), ("day", None), ("suggest", None)])).unwrap_or_default();
-    let mark = if kept.len() > 1 { "&" } else { "?" };
-    let (section, place) = match sent.section() {
-        "" => (String::new(), String::new()),
-        section => (format!("{section}."), format!("#{section}")),
-    };
-    format!("{}{}{mark}done={section}{done}{place}", visit.path(), kept.trim_end_matches('?'))
 }
 
 /// Returns the contents of a page of a property.
@@ -351,7 +289,7 @@ async fn contents(
     let key = dashboard.random.token();
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
     match part.page(&opened).await {
-        Ok(body) => Ok((opened.site.name, body)),
+        Ok(body) => Ok(Drawn { site: Some(opened.site.name), body }),
         Err(refusal) => Err((refusal, Some(opened.door))),
     }
 }

@@ -82,7 +82,7 @@ async fn a_person_of_another_issuer_reads_where_they_sign_in() {
     let browser = Browser::signed_in(&app, "owner").await;
     let page = browser.get("/account").await.expect(200);
     assert!(
-        page.body.contains("<dd>this computer</dd>") && !page.body.contains("<dd>This service</dd>"),
+        page.body.contains("<dd>at this computer</dd>") && !page.body.contains("<dd>as a demo person"),
         "{}",
         page.body
     );

@@ -32,3 +32,20 @@ async fn without_sign_in_for_browsers_the_root_leads_to_the_documentation() {
     assert_eq!(answer.header("location"), "/docs");
     app.anonymous().get("/account").await.expect(404);
 }
+
+#[tokio::test]
+async fn the_sign_in_page_says_what_this_is_and_what_each_demo_person_sees() {
+    let app = TestApp::start(|_| {}).await;
+    let nobody = Browser::anonymous(&app);
+    let begin = nobody.get("/").await;
+    let leaving = nobody.get(begin.header("location")).await;
+    let page = nobody.get(leaving.header("location")).await.expect(200);
+    let plans = format!("href=\"{}/subscribe\"", app.service.base_url);
+    for text in ["Sightline shows how your web sites are found", "href=\"/docs\"", plans.as_str()] {
+        assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
+    for person in issuer::demo::people(false) {
+        let words = format!("Plan {}. Sees {}.", person.plan, person.sees);
+        assert!(page.body.contains(&words), "{words}: {}", page.body);
+    }
+}

@@ -1,5 +1,6 @@
 //! Tests of the account page.
 
+mod activity;
 pub mod applications;
 pub mod external;
 mod home;
@@ -19,7 +20,13 @@ use crate::support::{
 async fn a_person_sees_who_is_signed_in_and_how() {
     let app = TestApp::start(|_| {}).await;
     let page = Browser::signed_in(&app, "owner").await.get("/account").await.expect(200);
-    for text in ["Demo Owner", "owner@demo.test", "<dd>This service</dd>", "<html lang=\"en\">", "Sign out"] {
+    for text in [
+        "Demo Owner",
+        "owner@demo.test",
+        "<dd>as a demo person, without a password</dd>",
+        "<html lang=\"en\">",
+        "Sign out",
+    ] {
         assert!(page.body.contains(text), "{text}: {}", page.body);
     }
     assert!(!page.body.contains("/account/password"), "demo people have no password");
@@ -97,16 +104,17 @@ async fn plan_and_usage_are_said_in_words() {
     };
     let tracked = app.actor("owner").await.listed("/api/properties").await.len();
     assert!(tracked > 1);
-    let subscribe = format!("href=\"{}/subscribe\"", app.service.base_url);
-    says(&["Pro", &format!("{tracked} of 25"), "Share links", "Change the plan", &subscribe]).await;
+    let plans = format!("href=\"{}/subscribe\">Plans</a>", app.service.base_url);
+    says(&["Pro", &format!("{tracked} of the 25 that the plan allows"), "Share links", &plans]).await;
     plan(Plan::Free).await;
-    says(&["Free", &format!("{tracked} of 1."), "Not included", "Team members", "the others are locked"]).await;
+    says(&["Free", &format!("{tracked}, but the plan opens 1 only"), "Not included", "Team members"]).await;
+    says(&["those tracked longest stay open, the others are locked"]).await;
     plan(Plan::None).await;
-    says(&["None.", "Subscribe", &subscribe]).await;
+    says(&["None.", &format!("{tracked}, locked until you have a plan"), &plans]).await;
     let end = start_of_test() + TimeDelta::days(3);
     let trial = Wanted { plan: Plan::Pro, state: PlanState::Trialing, until: Some(end) };
     subscriptions::set(&app.service.db, "demo-owner", trial, start_of_test()).await.unwrap();
-    says(&["Pro", "as a trial until", "24 November 2026, 12:00 UTC", "Subscribe"]).await;
+    says(&["Pro", "as a trial until", "24 November 2026, 12:00 UTC", &plans]).await;
     app.hand.advance(TimeDelta::days(4));
     says(&["None.", "Your trial ended on"]).await;
 }
@@ -117,4 +125,37 @@ async fn without_billing_the_page_sells_nothing() {
     let page = Browser::signed_in(&app, "stranger").await.get("/account").await.expect(200);
     assert!(page.body.contains("Everything is included: billing is off."), "{}", page.body);
     assert!(page.body.contains("without a limit") && !page.body.contains("/subscribe"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn the_link_to_plans_says_subscribe_where_plans_are_sold() {
+    let app = TestApp::start(|config| config.billing.checkout_url = "https://pay.example/".parse().ok()).await;
+    for (name, words) in [("owner", ">Change the plan</a>"), ("lapsed", ">Subscribe</a>")] {
+        let page = Browser::signed_in(&app, name).await.get("/account").await.expect(200);
+        assert!(page.body.contains(words), "{name}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn the_page_begins_with_the_sites_of_the_person() {
+    let app = TestApp::start(|_| {}).await;
+    for (name, words) in [("owner", "Yours"), ("viewer", "You are a viewer · of <bdi>Demo Owner</bdi>")] {
+        let page = Browser::signed_in(&app, name).await.get("/account").await.expect(200);
+        let first = page.between("<section", "</section>")[0].to_owned();
+        let sites = app.actor(name).await.listed("/api/properties").await;
+        assert!(!sites.is_empty());
+        for site in &sites {
+            let (id, name) = (site["id"].as_str().unwrap(), site["name"].as_str().unwrap());
+            assert!(first.contains(&format!("<a href=\"/p/{id}\"><bdi>{name}</bdi></a>")), "{name}: {first}");
+        }
+        assert_eq!(first.matches(words).count(), sites.len(), "{first}");
+        let blue = page.body.matches("<button>").count();
+        assert_eq!(blue, 0, "nothing asks for attention: {}", page.body);
+    }
+    let lapsed = Browser::signed_in(&app, "lapsed").await.get("/account").await.expect(200);
+    assert!(lapsed.between("<section", "</section>")[0].contains("Locked"), "{}", lapsed.body);
+    let stranger = app.actor("stranger").await;
+    stranger.put("/api/properties/tracking", &serde_json::json!({ "propertyIds": [] })).await.expect(200);
+    let page = Browser::signed_in(&app, "stranger").await.get("/account").await.expect(200);
+    assert!(page.body.contains("You see no site yet."), "{}", page.body);
 }

@@ -49,6 +49,22 @@ async fn everyone_sees_what_is_for_sale_and_how_to_ask_for_it() {
 }
 
 #[tokio::test]
+async fn what_every_plan_has_is_said_once() {
+    let rows = async |app: &TestApp, term: &str| {
+        let page = Browser::anonymous(app).get("/subscribe").await.expect(200);
+        let every = page.body.split_once("id=\"every-plan\"").map(|(_, every)| every.matches(term).count());
+        (page.body.matches(&format!("<dt>{term}</dt>")).count(), every.unwrap_or_default())
+    };
+    let app = TestApp::start(|config| {
+        (config.plans.agency.per_minute, config.plans.agency.burst) = (None, None);
+    })
+    .await;
+    assert_eq!(rows(&app, "Requests").await, (1, 1));
+    assert_eq!(rows(&app, "Tracked properties").await, (3, 0));
+    assert_eq!(rows(shared(), "Requests").await, (3, 0), "they differ");
+}
+
+#[tokio::test]
 async fn a_payment_page_gets_the_plan_and_a_reference_that_names_nobody() {
     let app = TestApp::start(|config| {
         config.billing.checkout_url = "https://pay.example/start?shop=7".parse().ok();
@@ -92,7 +108,10 @@ async fn the_page_and_the_account_say_how_long_a_plan_lasts() {
             shows(&browser.get(path).await.expect(200), texts);
         }
     }
-    shows(&browser.get("/subscribe").await.expect(200), &["Plans are set by the operator of this service."]);
+    shows(
+        &browser.get("/subscribe").await.expect(200),
+        &["No plan is sold on this page: the operator of this service sets plans.", "Name your reference: <code>"],
+    );
 }
 
 #[tokio::test]

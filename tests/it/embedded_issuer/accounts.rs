@@ -35,13 +35,15 @@ async fn a_link_sets_a_password_once() {
         assert_eq!(refused.status, 400, "{new}");
         assert!(refused.body.contains("role=\"alert\"") && refused.body.contains(said), "{}", refused.body);
     }
-    assert_eq!(browser.set_password(&token, PASSWORD).await.status, 200);
+    let set = browser.set_password(&token, PASSWORD).await;
+    assert_eq!((set.status, set.header("location")), (303, "/auth/login?return_to=/"), "{}", set.body);
     assert_eq!(browser.get(&path).await.status, 410);
     let again = browser.set_password(&token, NEW).await;
     assert_eq!(again.status, 410, "{}", again.body);
     assert_eq!(browser.set_password("unknown", NEW).await.body, again.body, "nothing tells used from unknown");
-    assert_eq!(browser.sign_in(ANN, PASSWORD).await.status, 303);
-    assert_eq!(browser.api().await, 200);
+    let other = Browser::new(&issuer);
+    assert_eq!(other.sign_in(ANN, PASSWORD).await.status, 303);
+    assert_eq!(other.api().await, 200);
 }
 
 #[tokio::test]
@@ -55,9 +57,10 @@ async fn of_two_uses_of_one_link_at_once_one_counts() {
     let (left, right) = tokio::join!(one.enter_new_password(&token, PASSWORD), other.enter_new_password(&token, NEW));
     let mut statuses = [left.status, right.status];
     statuses.sort_unstable();
-    assert_eq!(statuses, [200, 410]);
-    let winner = if left.status == 200 { PASSWORD } else { NEW };
-    assert_eq!(one.sign_in(ANN, winner).await.status, 303);
+    assert_eq!(statuses, [303, 410]);
+    let (winner, loser) = if left.status == 303 { (PASSWORD, &other) } else { (NEW, &one) };
+    assert_eq!(loser.cookie("sightline_issuer"), "", "the other one is not signed in");
+    assert_eq!(Browser::new(&issuer).sign_in(ANN, winner).await.status, 303);
 }
 
 #[tokio::test]
@@ -216,7 +219,7 @@ async fn a_reset_and_a_removal_end_everything_at_once() {
     let token = issuer.operator().reset(ANN).await.unwrap().token;
     assert_ended(&issuer, &client, &before).await;
     assert_eq!(before.0.sign_in(ANN, PASSWORD).await.status, 400);
-    assert_eq!(before.0.set_password(&token, PASSWORD).await.status, 200);
+    assert_eq!(before.0.set_password(&token, PASSWORD).await.status, 303);
     let before = at_work(&issuer, &client).await;
     let token = issuer.operator().reset(ANN).await.unwrap().token;
     issuer.remove("ANN@corp.test").await.unwrap();

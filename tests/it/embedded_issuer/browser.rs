@@ -138,7 +138,7 @@ impl TestIssuer {
     pub(super) async fn account(&self, email: &str) -> String {
         let invitation = self.operator().add(email, Some("Ann")).await.unwrap();
         let set = Browser::new(self).set_password(&invitation.token, PASSWORD).await;
-        assert_eq!(set.status, 200, "{}", set.body);
+        assert_eq!(set.status, 303, "{}", set.body);
         invitation.account.id.to_string()
     }
 }

@@ -9,6 +9,7 @@ mod documents;
 mod flow;
 mod forged;
 mod keys;
+mod links;
 mod mail;
 mod operators;
 mod outage;

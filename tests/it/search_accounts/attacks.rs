@@ -96,7 +96,7 @@ async fn a_link_or_a_foreign_form_begins_and_ends_nothing() {
         }
     }
     assert_eq!(stranger.cookie(COOKIE), None);
-    stranger.get(&path).await.expect(200, &["<code>connected</code>", "1 of"]);
+    stranger.get(&path).await.expect(200, &["Connected</span>", "1 of"]);
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn accounts_of_other_people_are_not_there() {
         }
         viewer.post("/account/search/connect", &[("account", id)]).await.expect(404, &["no such search account"]);
     }
-    stranger.get(&format!("/account/search/{id}")).await.expect(200, &["<code>connected</code>"]);
+    stranger.get(&format!("/account/search/{id}")).await.expect(200, &["Connected</span>"]);
 }
 
 #[tokio::test]

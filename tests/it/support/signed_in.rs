@@ -56,7 +56,7 @@ impl Browser {
         Self { cookie: cookie.to_owned(), ..self.clone() }
     }
 
-    /// `GET path`.
+    /// `GET path`, or a whole address.
     pub async fn get(&self, path: &str) -> Page {
         self.send(Method::GET, path, &[], &[("accept", "text/html,*/*;q=0.8")]).await
     }
@@ -73,7 +73,8 @@ impl Browser {
 
     /// Sends any request.
     pub async fn send(&self, method: Method, path: &str, form: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
-        let mut request = self.http.request(method.clone(), format!("{}{path}", self.base));
+        let address = if path.starts_with('/') { format!("{}{path}", self.base) } else { path.to_owned() };
+        let mut request = self.http.request(method.clone(), address);
         if !self.cookie.is_empty() {
             request = request.header("cookie", &self.cookie);
         }

@@ -1,4 +1,4 @@
-//! Sign-in with a password, and its change. An unknown account, one without a password and a wrong password take the same work
+//! Sign-in with a password, by a link that sets one, and its change. An unknown account, one without a password and a wrong password take the same work
 //! and give the same result.
 
 use common::addresses::ClientAddress;
@@ -10,6 +10,7 @@ use store::database;
 use super::{
     attempts::TooMany,
     ending::{end_everything, end_links},
+    links,
     password::{self, PasswordError},
     with_email,
 };
@@ -67,7 +68,41 @@ pub(crate) struct Entered {
     pub device: String,
 }
 
+/// A password that was set by a link.
+pub(crate) struct SetByLink {
+    /// The account.
+    pub account: account::Model,
+    /// The sign-in of the browser that set it. `None` if the person may no longer sign in.
+    pub entered: Option<Entered>,
+}
+
 impl IdentityProvider {
+    /// Sets the password whose hash is given by the link with this `token`, and signs in the browser that sent it. Everything that the person
+    /// had running ends. Returns `None` if the link can no longer be used.
+    pub(crate) async fn set_by_link(
+        &self,
+        headers: &HeaderMap,
+        token: &str,
+        password_hash: String,
+    ) -> Result<Option<SetByLink>, DbErr> {
+        let (former, now) = (self.presented_session(headers).await?, self.clock.now());
+        let transaction = database::begin(&self.db).await?;
+        let Some(account) = links::spend(&transaction, token, password_hash, now).await? else { return Ok(None) };
+        let begun = if self.is_welcome(&transaction, &account).await? {
+            account::Entity::update_many()
+                .col_expr(account::Column::LastSignInAt, Expr::value(now))
+                .filter(account::Column::Id.eq(account.id))
+                .exec(&transaction)
+                .await?;
+            Some(self.renew(&transaction, headers, former, &account.id.to_string(), now).await?)
+        } else {
+            None
+        };
+        transaction.commit().await?;
+        let entered = begun.map(|begun| Entered { begun, device: self.device_knowing(headers, &account) });
+        Ok(Some(SetByLink { account, entered }))
+    }
+
     /// Signs a browser in with a password.
     pub(crate) async fn enter(
         &self,

@@ -1,15 +1,14 @@
-//! The page that a one-time link leads to. Showing it uses nothing up; setting a password does.
+//! The page that a one-time link leads to. Showing it uses nothing up; setting a password does, and signs the browser in.
 
 use entity::account;
 use maud::html;
 use pages::page::Page;
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
-use store::database;
 
 use super::{
     change_password::{new_password, new_password_fields},
-    page::{self, Problem, notice, titled},
-    sign_in::FORGOTTEN,
+    page::{self, Problem, notice, redirect, titled},
+    sign_in::{FORGOTTEN, set_cookies},
 };
 use crate::{
     IdentityProvider,
@@ -21,6 +20,9 @@ use crate::{
     parameters::Parameters,
     response::OAuthError,
 };
+
+/// The service's sign-in, which finds the session of the issuer and adds its own. It leads to all sites.
+const SIGN_IN: &str = "/auth/login?return_to=/";
 
 /// Shows the form.
 #[handler]
@@ -58,17 +60,14 @@ pub(super) async fn set(
         Err(PasswordError::Busy) => return Ok(again(Problem::of(Rejected::Busy, "")?)),
         Err(PasswordError::Failed(reason)) => return Err(OAuthError::Internal(reason)),
     };
-    let transaction = database::begin(&provider.db).await?;
-    let Some(account) = links::spend(&transaction, token, hash, provider.clock.now()).await? else {
-        return Ok(gone());
+    let Some(done) = provider.set_by_link(request.headers(), token, hash).await? else { return Ok(gone()) };
+    let Some(entered) = done.entered else {
+        return Ok(Page::new("Your password has been set").render(&html! {
+            p role="status" { "You may no longer sign in here as " strong { (done.account.email) } ". Ask the operator of this service." }
+        }));
     };
-    transaction.commit().await?;
-    let mut response = Page::new("Your password has been set").render(&html! {
-        p role="status" { "Sign in as " strong { (account.email) } " with your new password." }
-        p { a.button href="/auth/login?return_to=/" { "Sign in" } }
-    });
-    let device = provider.device_knowing(request.headers(), &account);
-    provider.device_cookie().set(&mut response, &device);
+    let mut response = redirect(SIGN_IN);
+    set_cookies(provider, &mut response, &entered);
     Ok(response)
 }
 
@@ -91,6 +90,7 @@ fn form(
             (new_password_fields())
             div.actions { button { "Set the password" } }
         }
+        p.quiet-text { "You are then signed in here." }
         @if had_one { p { "Every browser will be signed out, and every application will lose its access." } }
     };
     let mut response = provider.render(&titled("Set your password", problem.as_ref()), &token, &body);

@@ -52,7 +52,7 @@ pub(super) async fn page(
     let action = asked.action();
     let client = &asked.address.client;
     let body = html! {
-        (purpose(client))
+        (purpose(provider, client))
         @if !clients::is_built_in(&client.id) {
             dl { (consent::whereabouts(&asked.address)) }
         }
@@ -78,7 +78,8 @@ pub(super) async fn page(
                 (token.field())
                 @for person in people {
                     button.wide.secondary name="person" value=(person.name) {
-                        (person.display_name) br; small { (person.email) }
+                        (person.display_name) " " small { (person.email) }
+                        br; small { "Plan " (person.plan) ". Sees " (person.sees) "." }
                     }
                 }
             }
@@ -96,12 +97,13 @@ pub(super) async fn page(
 }
 
 /// Says what the person signs in to.
-fn purpose(client: &clients::Client) -> Markup {
+fn purpose(provider: &IdentityProvider, client: &clients::Client) -> Markup {
     html! {
         @if client.id == clients::WEB {
             p {
                 "Sightline shows how your web sites are found: clicks, impressions and positions by day, query, page and country, read from "
-                "your search engine. " a href="/docs" { "The API" } " · " a href="/subscribe" { "Plans" }
+                "your search engine. " a href="/docs" { "Documentation of the API" }
+                @if let Some(plans) = &provider.navigation.plans { " · " a href=(plans) { "Plans" } }
             }
         } @else {
             p { "Sign in to continue to " strong { (client.name.as_deref().unwrap_or(&client.id)) } "." }

@@ -48,6 +48,8 @@ const REST: &str = "<!-- rest -->";
 #[derive(Debug)]
 pub struct Page {
     title: String,
+    /// The first heading, if it is not the title.
+    heading: Option<String>,
     status: StatusCode,
     navigation: Option<Navigation>,
     /// The path of the script. Pages without one run none.
@@ -65,7 +67,13 @@ impl Page {
     /// A page with this title and status 200.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), status: StatusCode::OK, navigation: None, script: None }
+        Self { title: title.into(), heading: None, status: StatusCode::OK, navigation: None, script: None }
+    }
+
+    /// Returns the page with another first heading than its title.
+    #[must_use]
+    pub fn heading(self, heading: impl Into<String>) -> Self {
+        Self { heading: Some(heading.into()), ..self }
     }
 
     /// Returns the page with another status.
@@ -86,7 +94,7 @@ impl Page {
         Self { script: Some(script), ..self }
     }
 
-    /// Renders the page around `body`. Its first heading is the title.
+    /// Renders the page around `body`, under its first heading.
     #[must_use]
     pub fn render(&self, body: &Markup) -> Response {
         let response = Response::builder().status(self.status).content_type(HTML);
@@ -114,9 +122,9 @@ impl Page {
         with_headers(HTML, self.titled(body), &self.headers())
     }
 
-    /// The document around a body whose first heading is the title.
+    /// The document around a body under its first heading, which is the title unless the page says otherwise.
     fn titled(&self, body: &Markup) -> String {
-        self.document(&html! { h1 { (self.title) } (body) })
+        self.document(&html! { h1 { (self.heading.as_ref().unwrap_or(&self.title)) } (body) })
     }
 
     fn document(&self, main: &Markup) -> String {

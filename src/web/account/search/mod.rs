@@ -51,8 +51,8 @@ pub(super) fn mount(account: &Account, paths: Paths) -> Paths {
         .at("/account/search/:id/disconnect", "GET, HEAD, POST", own(get(disconnect::ask).post(disconnect::end)))
 }
 
-/// The section of the account page.
-pub(super) async fn section(account: &Account, visitor: &Visitor) -> Markup {
+/// The section of the account page. `has_sites` is true if the person sees sites, of their own or of others.
+pub(super) async fn section(account: &Account, visitor: &Visitor, has_sites: bool) -> Markup {
     let connections = &account.search.connections;
     let accounts = connections.of_person(visitor.member.user.id).await;
     html! {
@@ -61,7 +61,9 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Markup {
             @match &accounts {
                 Err(error) => (unreadable(error)),
                 Ok(accounts) => {
-                    @if accounts.is_empty() {
+                    @if accounts.is_empty() && has_sites {
+                        p { "No search account is connected. You need one for sites of your own only. This service reads its search data and changes nothing there." }
+                    } @else if accounts.is_empty() {
                         p {
                             "No search account is connected. Connect the account with which you see your sites at the search engine. "
                             "This service reads its search data and changes nothing there."
@@ -70,7 +72,8 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Markup {
                     @for one in accounts { (card(one)) }
                     @if connections.is_configured() {
                         form method="post" action="/account/search/connect" {
-                            @if accounts.is_empty() { button { "Connect a search account" } } @else { button.secondary { "Connect another search account" } }
+                            @if !accounts.is_empty() { button.secondary { "Connect another search account" } }
+                            @else { button.secondary[has_sites] { "Connect a search account" } }
                         }
                     } @else {
                         (not_configured(connections))

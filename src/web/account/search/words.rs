@@ -6,21 +6,20 @@ use search_engine::TroubleKind;
 
 use crate::{error::Disconnection, services::connections::AccountView};
 
-/// A state: its colour class, its words, its code in the API, and the way out.
+/// A state: its colour class, its words, and the way out.
 struct Words {
     class: &'static str,
     title: &'static str,
-    code: &'static str,
     way_out: Option<&'static str>,
 }
 
 /// The account's state, since when, the search engine's last refusal, and the way out.
 pub(super) fn state(account: &AccountView) -> Markup {
-    let Words { class, title, code, way_out } = words(account);
+    let Words { class, title, way_out } = words(account);
     let since = account.trouble.map_or(account.since, |trouble| trouble.since);
     html! {
         p {
-            span.state.(class) { (title) } " " span.quiet-text { "since " (time(since)) " (" code { (code) } ")" }
+            span.state.(class) { (title) } " " span.quiet-text { "since " (time(since)) }
         }
         @if let Some(way_out) = way_out { p { (way_out) } }
         @if let Some(said) = &account.said { p.quiet-text { "The search engine said: " (said) } }
@@ -32,13 +31,11 @@ fn words(account: &AccountView) -> Words {
         (Some(Disconnection::ByPerson), _) => Words {
             class: "warn",
             title: "Disconnected",
-            code: "disconnected",
             way_out: Some("You disconnected this account. Its properties are kept. Reconnect it to read them again."),
         },
         (Some(Disconnection::ScopeMissing), _) => Words {
             class: "bad",
             title: "Search data may not be read",
-            code: "scope_missing",
             way_out: Some(
                 "Reconnect the account, and leave the box for Search Console data ticked at the search engine.",
             ),
@@ -46,7 +43,6 @@ fn words(account: &AccountView) -> Words {
         (Some(Disconnection::Revoked | Disconnection::NeverConnected), _) => Words {
             class: "bad",
             title: "Access ended by the search engine",
-            code: "reconnect_required",
             way_out: Some(
                 "The access was removed at the search engine, was not used for a long time, or has expired. Reconnect the account.",
             ),
@@ -54,7 +50,6 @@ fn words(account: &AccountView) -> Words {
         (None, Some(TroubleKind::Quota)) => Words {
             class: "warn",
             title: "The search engine's quota is used up",
-            code: "quota_exceeded",
             way_out: Some(
                 "There is nothing to do: questions are answered again when the search engine allows more, often within 15 minutes.",
             ),
@@ -62,7 +57,6 @@ fn words(account: &AccountView) -> Words {
         (None, Some(TroubleKind::Unreachable)) => Words {
             class: "warn",
             title: "The search engine does not answer",
-            code: "unreachable",
             way_out: Some(
                 "There is nothing to do: it is asked again with the next question. Data that is kept in memory is still shown.",
             ),
@@ -70,10 +64,9 @@ fn words(account: &AccountView) -> Words {
         (None, Some(TroubleKind::Misconfigured)) => Words {
             class: "bad",
             title: "The search engine refuses this service",
-            code: "unreachable",
             way_out: Some("The operator of this service finds the reason in its log."),
         },
-        (None, None) => Words { class: "good", title: "Connected", code: "connected", way_out: None },
+        (None, None) => Words { class: "good", title: "Connected", way_out: None },
     }
 }
 

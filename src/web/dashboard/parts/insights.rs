@@ -46,7 +46,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
             Some(split) => (branded(split)),
             None => p.card {
                 "Branded queries are not known for this site. "
-                @if opened.may_edit() { a href={ (opened.door.root()) "/settings#keywords" } { "Add branded keywords" } " to split its traffic." }
+                @if opened.may_edit() { a href={ (opened.door.root()) "/settings#brand" } { "Add branded keywords" } " to split its traffic." }
             },
         }
         @if let Some(movers) = &movers { (lists(movers, &opened.door.root(), &elsewhere, meta.thresholds.min_impressions)) }

@@ -1,0 +1,177 @@
+//! The pages of people who are signed in, and what answers a visit and a form of each.
+
+use api::{
+    error::{ApiError, Code},
+    properties::PropertyAnswer,
+};
+use futures_util::{FutureExt as _, future::BoxFuture};
+use poem::{Body, Request, Response, http::StatusCode};
+use serde_json::Value;
+
+use super::{
+    ALL_SITES, Dashboard, Drawn, Frame, SITES, Shown,
+    ask::{Asker, Visit},
+    contents,
+    door::Door,
+    forms::{self, Sent, Write},
+    parts::Part,
+    refused, sites,
+    view::View,
+};
+use crate::{admission::Admitted, operations::Operations, web::account::redirect};
+
+/// A page of a person who is signed in.
+pub enum Place {
+    /// All sites.
+    Sites,
+    /// A page of a property.
+    Of { door: Door, part: Part, name: &'static str },
+}
+
+impl Place {
+    /// The page at a path, if there is one.
+    pub fn at(path: &str) -> Option<Self> {
+        if path == SITES {
+            return Some(Self::Sites);
+        }
+        let below = path.strip_prefix("/p/")?;
+        let (id, below) = below.split_once('/').unwrap_or((below, ""));
+        let (part, name) = Part::at(below)?;
+        Some(Self::Of { door: Door::Signed(id.to_owned()), part, name })
+    }
+
+    /// The name of the page.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Sites => ALL_SITES,
+            Self::Of { name, .. } => name,
+        }
+    }
+
+    fn door(&self) -> Option<&Door> {
+        match self {
+            Self::Sites => None,
+            Self::Of { door, .. } => Some(door),
+        }
+    }
+
+    /// Returns the write that a form of the page asks for, or `None` if it only asks for the page again.
+    fn write(&self, sent: &Sent) -> Result<Option<Write>, ApiError> {
+        match self {
+            Self::Sites => sites::write(sent).map(Some).ok_or_else(forms::unknown),
+            Self::Of { door, part, .. } => part.write(door, sent),
+        }
+    }
+
+    /// The address of the page after one of its forms was taken: the section of the form, or the site that it is about, without the
+    /// parameters that open a form.
+    fn back(&self, visit: &Visit, sent: &Sent, done: &str) -> String {
+        let names = match self {
+            Self::Sites => &sites::NAMES[..],
+            Self::Of { part, .. } => part.names(),
+        };
+        let view = View::read(visit.query(), names).ok();
+        let kept = view.map(|view| view.link(&[("edit", None), ("day", None), ("suggest", None)])).unwrap_or_default();
+        let mark = if kept.len() > 1 { "&" } else { "?" };
+        let entry = sent.segment("id").filter(|_| matches!(self, Self::Sites)).map(|id| format!("#site-{id}"));
+        let (section, place) = match sent.section() {
+            "" => (String::new(), entry.unwrap_or_default()),
+            section => (format!("{section}."), format!("#{section}")),
+        };
+        format!("{}{}{mark}done={section}{done}{place}", visit.path(), kept.trim_end_matches('?'))
+    }
+
+    /// Makes the page.
+    fn work(
+        self,
+        dashboard: Dashboard,
+        operations: Operations,
+        visit: Visit,
+        sent: Option<Sent>,
+    ) -> BoxFuture<'static, Shown> {
+        match self {
+            Self::Sites => all_sites(dashboard, operations, visit, sent).boxed(),
+            Self::Of { door, part, .. } => contents(dashboard, operations, visit, door, part, sent).boxed(),
+        }
+    }
+
+    /// Shows the page.
+    pub async fn show(self, dashboard: &Dashboard, operations: &Operations, page: &Request) -> Response {
+        if page.data::<Admitted>().is_none() {
+            return dashboard.to_sign_in(page);
+        }
+        self.answer(dashboard, operations, page.into(), StatusCode::OK, None).await
+    }
+
+    /// Takes a form of the page. What changes nothing is shown again, with what was written in it.
+    pub async fn take(self, dashboard: &Dashboard, operations: &Operations, page: &Request, body: Body) -> Response {
+        let frame = Frame::People(dashboard.navigation.clone());
+        let visit = Visit::from(page);
+        let asker = Asker { operations, page: &visit };
+        let refused = |refusal: &ApiError| refused::page(|title| frame.page(title), refusal, self.door());
+        let mut sent = match Sent::read(body).await {
+            Ok(sent) => sent,
+            Err(refusal) => return refused(&refusal),
+        };
+        let answer = match self.write(&sent) {
+            Ok(Some(write)) => asker.write(&write, &sent).await.map(|answer| (Some(write), answer)),
+            // Nothing judged yet whose form it is.
+            Ok(None) if page.data::<Admitted>().is_none() => return dashboard.to_sign_in(page),
+            Ok(None) => Ok((None, Value::Null)),
+            Err(refusal) => Err(refusal),
+        };
+        let status = match answer {
+            Ok((Some(Write { leaves_to: Some(page), .. }), _)) => return redirect(page),
+            Ok((Some(Write { done: Some(done), .. }), _)) => return redirect(&self.back(&visit, &sent, done)),
+            Ok((preview, answer)) => {
+                sent.preview = preview.map(|_| answer);
+                StatusCode::OK
+            }
+            Err(refusal) if refusal.code == Code::Unauthorized => return dashboard.to_sign_in(page),
+            // The page of a stranger's form is not theirs to see.
+            Err(refusal) if page.data::<Admitted>().is_none() => return refused(&refusal),
+            Err(refusal) => {
+                let status = refusal.code.status();
+                sent.refusal = Some(refusal);
+                status
+            }
+        };
+        self.answer(dashboard, operations, visit, status, Some(sent)).await
+    }
+
+    /// Answers with the page.
+    async fn answer(
+        self,
+        dashboard: &Dashboard,
+        operations: &Operations,
+        visit: Visit,
+        status: StatusCode,
+        sent: Option<Sent>,
+    ) -> Response {
+        let (frame, name) = (Frame::People(dashboard.navigation.clone()), self.name());
+        let property = match self.door() {
+            Some(Door::Signed(id)) => Some(format!("/api/properties/{id}")),
+            _ => None,
+        };
+        let site = site_name(operations.clone(), visit.clone(), property);
+        let work = self.work(dashboard.clone(), operations.clone(), visit, sent);
+        frame.answer_with(status, name, site, work).await
+    }
+}
+
+/// Asks for the name of the site whose operation is at `property`, if the page is about one. Nothing is read from the search engine for it.
+async fn site_name(operations: Operations, visit: Visit, property: Option<String>) -> Option<String> {
+    let asker = Asker { operations: &operations, page: &visit };
+    let answer = asker.ask::<PropertyAnswer>(&property?, &[("headline", "false".to_owned())]).await;
+    answer.ok().map(|answer| answer.data.name)
+}
+
+/// Returns the contents of the page of all sites.
+async fn all_sites(dashboard: Dashboard, operations: Operations, visit: Visit, sent: Option<Sent>) -> Shown {
+    let asker = Asker { operations: &operations, page: &visit };
+    let home = sites::Home { asker, plans: dashboard.navigation.plans.as_deref(), sent };
+    match sites::page(&home).await {
+        Ok(body) => Ok(Drawn { site: None, body }),
+        Err(refusal) => Err((refusal, None)),
+    }
+}

@@ -1,0 +1,155 @@
+//! All sites of a person, with the clicks of each and the sums of all.
+
+mod entry;
+mod none;
+
+use api::{
+    answer::List,
+    error::ApiError,
+    models::Role,
+    params::Metric,
+    properties::{PortfolioAnswer, PropertyListAnswer},
+    tags::Tag,
+};
+use maud::{Markup, html};
+use poem::http::Method;
+use serde_json::json;
+
+use self::{entry::Entries, none::Missing};
+use super::{
+    ask::Asker,
+    draw::words,
+    forms::{self, Sent, Write},
+    view::View,
+};
+
+/// The parameters of the page.
+pub const NAMES: [&str; 4] = ["tag", "search", "sort", "hidden"];
+
+/// The number of sites up to which each has a card. More have a row each, so that a person can compare them.
+const MOST_CARDS: usize = 30;
+
+/// The orders of the list.
+const ORDERS: [(&str, Option<&str>); 4] = [
+    ("Favourites first", None),
+    ("By clicks", Some("-clicks")),
+    ("Most gained", Some("-change.clicks")),
+    ("Most lost", Some("change.clicks")),
+];
+
+/// The forms of a site.
+const FAVORITE: &str = "favorite";
+const UNFAVORITE: &str = "unfavorite";
+const HIDE: &str = "hide";
+const UNHIDE: &str = "unhide";
+
+/// The page that is being answered.
+pub struct Home<'a> {
+    pub asker: Asker<'a>,
+    /// The page of plans. `None` where nothing is for sale.
+    pub plans: Option<&'a str>,
+    /// The form that was sent and changed nothing.
+    pub sent: Option<Sent>,
+}
+
+/// Returns the write that a form asks for.
+pub fn write(sent: &Sent) -> Option<Write> {
+    let id = sent.segment("id")?;
+    let put = |mark: &str, value: bool, done| {
+        Write::new(Method::PUT, format!("/api/properties/{id}/{mark}"), json!({ mark: value }), done)
+    };
+    Some(match sent.text(forms::ACTION)? {
+        FAVORITE => put("favorite", true, "saved"),
+        UNFAVORITE => put("favorite", false, "saved"),
+        HIDE => put("hidden", true, "hidden"),
+        UNHIDE => put("hidden", false, "shown"),
+        _ => return None,
+    })
+}
+
+/// Draws the page.
+pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
+    let asker = home.asker;
+    let view = View::read(asker.page.query(), &NAMES)?;
+    let mut of_list = view.sent(&["tag", "search", "sort"]);
+    of_list.push(("series", "true".to_owned()));
+    of_list.push(("hidden", view.text("hidden").unwrap_or("false").to_owned()));
+    let mut of_sums = view.sent(&["tag", "search"]);
+    of_sums.push(("series", "false".to_owned()));
+    let (list, sums, tags) = tokio::try_join!(
+        asker.ask::<PropertyListAnswer>("/api/properties", &of_list),
+        asker.ask::<PortfolioAnswer>("/api/portfolio", &of_sums),
+        asker.ask::<List<Tag>>("/api/tags", &[]),
+    )?;
+    let is_whole = ["tag", "search", "hidden"].iter().all(|name| view.text(name).is_none());
+    let has_own = list.data.iter().any(|site| site.role == Role::Owner);
+    let missing = if is_whole && !has_own { Some(Missing::find(asker, list.data.is_empty()).await?) } else { None };
+    let notice = forms::notice("", view.done.as_deref(), home.sent.as_ref());
+    if let Some(missing) = missing.as_ref().filter(|_| list.data.is_empty()) {
+        return Ok(html! { (notice) (missing.instead()) });
+    }
+    let reading = list.meta.progress.map_or(0, |progress| progress.still_reading);
+    let entries = Entries { view: &view, tags: &tags.data, plans: home.plans };
+    Ok(html! {
+        (notice)
+        @if let Some(missing) = &missing { (missing.beside()) }
+        @if list.data.iter().any(|site| site.headline.is_some()) { (totals(&sums)) }
+        (choices(&view, &tags.data))
+        @if reading > 0 {
+            p.notice role="status" { (reading) " of these sites are still being read. " a href=(view.link(&[])) { "Look again" } }
+        }
+        @if list.data.is_empty() { p { "No site fits. " a href="/" { "Show all sites" } } }
+        @else if list.data.len() > MOST_CARDS { (entries.rows(&list.data)) }
+        @else { (entries.cards(&list.data)) }
+    })
+}
+
+/// The sums over the sites.
+fn totals(sums: &PortfolioAnswer) -> Markup {
+    let (now, change) = (&sums.data.totals, &sums.data.change);
+    let values = [
+        (Metric::Clicks, Some(now.clicks as f64)),
+        (Metric::Impressions, Some(now.impressions as f64)),
+        (Metric::Ctr, now.ctr),
+        (Metric::Position, now.position),
+    ];
+    html! {
+        section.tiles aria-label="All of these sites" {
+            @for (metric, value) in values {
+                div.tile {
+                    span { (words::name(metric)) }
+                    strong { (words::value(metric, value)) }
+                    span { (words::change(metric, change, true)) }
+                }
+            }
+        }
+    }
+}
+
+fn choices(view: &View, tags: &[Tag]) -> Markup {
+    html! {
+        div.controls {
+            nav.choices aria-label="Order" {
+                @for (name, sort) in ORDERS {
+                    a href=(view.link(&[("sort", sort)])) aria-current=[(view.text("sort") == sort).then_some("true")] { (name) }
+                }
+            }
+            @if !tags.is_empty() {
+                nav.choices aria-label="Tag" {
+                    a href=(view.link(&[("tag", None)])) aria-current=[view.text("tag").is_none().then_some("true")] { "All" }
+                    @for tag in tags {
+                        @let id = tag.id.to_string();
+                        a href=(view.link(&[("tag", Some(&id))])) aria-current=[(view.text("tag") == Some(&id)).then_some("true")] { bdi { (tag.name) } }
+                    }
+                }
+            }
+            form.dates method="get" role="search" {
+                @for (name, value) in view.kept(&["search"]) { input type="hidden" name=(name) value=(value); }
+                label { "Find " input #find type="search" name="search" maxlength="200" value=[view.text("search")]; }
+                button.secondary { "Find" }
+            }
+            @if view.text("hidden").is_some() { a href=(view.link(&[("hidden", None)])) { "Back to the others" } }
+            @else { a href=(view.link(&[("hidden", Some("true"))])) { "Hidden sites" } }
+        }
+    }
+}
