@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     IdentityProvider,
+    response::OAuthError,
     sessions::{Begun, SignedIn},
 };
 
@@ -35,13 +36,13 @@ pub(crate) enum Rejected {
     #[error("busy")]
     Busy,
     /// The database does not respond, or a stored hash cannot be read.
-    #[error("internal: {0}")]
-    Internal(String),
+    #[error(transparent)]
+    Failed(OAuthError),
 }
 
 impl From<DbErr> for Rejected {
     fn from(error: DbErr) -> Self {
-        Self::Internal(error.to_string())
+        Self::Failed(error.into())
     }
 }
 
@@ -55,7 +56,7 @@ impl From<PasswordError> for Rejected {
     fn from(error: PasswordError) -> Self {
         match error {
             PasswordError::Busy => Self::Busy,
-            PasswordError::Failed(reason) => Self::Internal(reason),
+            PasswordError::Failed(reason) => Self::Failed(OAuthError::Internal(reason)),
         }
     }
 }
