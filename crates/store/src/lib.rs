@@ -4,6 +4,7 @@ pub mod caller_limits;
 pub mod commits;
 pub mod database;
 mod error;
+pub mod postgres;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;
