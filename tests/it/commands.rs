@@ -102,8 +102,8 @@ async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
     assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
     assert!(stderr.contains("correlation_id"), "requests are logged on stderr: {stderr}");
     assert!(!stderr.contains("eyJ"), "no token is logged");
-    let warned: Vec<&str> = stderr.lines().filter(|line| line.contains("redis.url")).collect();
-    assert!(matches!(warned[..], [line] if line.contains("WARN") && line.contains("no effect yet")), "{warned:?}");
+    let warned: Vec<&str> = stderr.lines().filter(|line| line.contains("Redis is reached in clear")).collect();
+    assert!(matches!(warned[..], [line] if line.contains("WARN") && line.contains("cache.example")), "{warned:?}");
     assert!(!stderr.contains("hunter2"), "no password is logged");
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["kept"]);

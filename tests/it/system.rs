@@ -91,15 +91,17 @@ async fn an_engine_with_errors_is_degraded_and_a_silent_one_unavailable() {
 }
 
 #[tokio::test]
-async fn redis_is_told_to_have_no_effect_yet() {
-    let url = "redis://:hunter2@cache.example:6379";
-    let app = TestApp::start(|config| config.redis.url = Some(url.to_owned())).await;
+async fn health_says_that_redis_is_away_and_questions_are_answered_without_it() {
+    let mut url = "redis://:hunter2@127.0.0.1:6379".to_owned();
+    Relay::before(&mut url).stop();
+    let app = TestApp::start(|config| config.redis.url = Some(url)).await;
     let said = health(&app.anonymous(), 200).await;
-    assert_eq!(said["data"]["status"], "ok", "nothing is away");
+    assert_eq!((&said["data"]["status"], &said["data"]["ready"]), (&"degraded".into(), &true.into()));
     let redis = dependency(&said, "redis");
-    assert_eq!((&redis["status"], redis.get("latencyMs")), (&"unused".into(), None));
-    assert!(redis["hint"].as_str().unwrap().starts_with("redis.url is set and has no effect yet"), "{redis}");
-    assert!(!said.to_string().contains("cache.example"), "{said}");
+    assert_eq!((&redis["status"], redis.get("latencyMs")), (&"unavailable".into(), None));
+    assert!(redis["hint"].as_str().unwrap().starts_with("Each replica reads, counts and paces by itself"), "{redis}");
+    assert!(!said.to_string().contains("127.0.0.1") && !said.to_string().contains("hunter2"), "{said}");
+    app.actor("owner").await.get("/api/properties").await.expect(200);
     let without = health(&TestApp::start(|_| {}).await.anonymous(), 200).await;
     assert_eq!(without["data"]["dependencies"].as_array().unwrap().len(), 3);
 }

@@ -59,6 +59,12 @@ pub fn settings() -> Config {
     config
 }
 
+/// The Redis server for tests of replicas, if `SIGHTLINE_TEST_REDIS_URL` names one. Each service has keys of its own there.
+#[expect(clippy::disallowed_methods, reason = "no setting of the service: it says where the suite runs")]
+pub fn redis() -> Option<String> {
+    std::env::var("SIGHTLINE_TEST_REDIS_URL").ok().filter(|url| !url.is_empty())
+}
+
 /// A socket for services that run one after the other. Its address stays taken between them.
 pub struct Socket(TcpListener);
 
@@ -96,10 +102,15 @@ impl TestApp {
     /// Starts another process of the same service: the same database, keys and public root, at another address. Returns
     /// `None` on `SQLite`, where only one process may serve a file.
     pub async fn beside(&self) -> Option<Self> {
+        self.beside_as(12).await
+    }
+
+    /// Starts another process as [`TestApp::beside`] does, with a `seed` of its own. Processes that know of each other need different ones.
+    pub async fn beside_as(&self, seed: u64) -> Option<Self> {
         self.database.as_ref()?;
         let mut config = self.settings.clone();
         config.base_url = self.service.base_url.parse().ok();
-        Some(Self::run(&Socket::bind(), config, 12, None, TempDir::new().unwrap()).await)
+        Some(Self::run(&Socket::bind(), config, seed, None, TempDir::new().unwrap()).await)
     }
 
     async fn run(socket: &Socket, config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
