@@ -8,7 +8,6 @@ use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 use store::database;
 
 use super::{
-    attempts::TooMany,
     ending::{end_everything, end_links},
     links,
     password::{self, PasswordError},
@@ -46,9 +45,12 @@ impl From<DbErr> for Rejected {
     }
 }
 
-impl From<TooMany> for Rejected {
-    fn from(TooMany(seconds): TooMany) -> Self {
-        Self::TooMany(seconds)
+impl From<OAuthError> for Rejected {
+    fn from(error: OAuthError) -> Self {
+        match error {
+            OAuthError::TooMany(seconds) => Self::TooMany(seconds),
+            error => Self::Failed(error),
+        }
     }
 }
 
@@ -132,7 +134,7 @@ impl IdentityProvider {
         password: &str,
     ) -> Result<Option<String>, Rejected> {
         let device = account.and_then(|account| self.known_device(headers, account));
-        self.attempts.guess(email, address, device)?;
+        self.attempts.guess(email, address, device).await?;
         let stored = account.and_then(|account| account.password_hash.as_deref());
         let verified = password::verify(password, stored).await?;
         if !verified.matches {
