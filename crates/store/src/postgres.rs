@@ -1,6 +1,7 @@
 //! Connections to `PostgreSQL`: time limits of statements, tests of connections, and how many the server allows.
 
 use std::{
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -66,6 +67,18 @@ fn limited(options: PgConnectOptions) -> PgConnectOptions {
 /// Lifts the time limits of statements for the rest of the transaction.
 pub(super) async fn lift_limits(transaction: &impl ConnectionTrait) -> Result<(), DbErr> {
     transaction.execute_unprepared(WITHOUT_LIMITS).await.map(drop)
+}
+
+/// Returns whether `url` names a `PostgreSQL` server that other machines may use, too: one that is not reached by a loopback address or a
+/// socket.
+#[must_use]
+pub fn is_elsewhere(url: &str) -> bool {
+    let Some(options) = url.parse::<PgConnectOptions>().ok().filter(|_| url.starts_with("postgres")) else {
+        return false;
+    };
+    let host = options.get_host().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.starts_with('/') || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    options.get_socket().is_none() && !is_here
 }
 
 /// Returns the connections that the server allows in all (`max_connections`). `None` on `SQLite`.
@@ -163,6 +176,24 @@ mod tests {
             }
         }
         assert_eq!(lost, 1);
+    }
+
+    #[test]
+    fn a_server_is_elsewhere_unless_its_address_is_loopback_or_a_socket() {
+        for (url, elsewhere) in [
+            ("postgres://a:b@db.example/name", true),
+            ("postgresql://a@10.0.0.5:5432/name", true),
+            ("postgres://a@[2001:db8::1]/name", true),
+            ("postgres://a@localhost/name", false),
+            ("postgres://a@127.0.0.1/name", false),
+            ("postgres://a@[::1]:5432/name", false),
+            ("postgres://a@%2Fvar%2Frun%2Fpostgresql/name", false),
+            ("postgres://a@localhost/name?host=/var/run/postgresql", false),
+            ("postgres://a@localhost/name?host=db.example", true),
+            ("sqlite://data/sightline.db", false),
+        ] {
+            assert_eq!(is_elsewhere(url), elsewhere, "{url}");
+        }
     }
 
     #[tokio::test]
