@@ -1,6 +1,6 @@
 //! The parts of a service, each built from the settings.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use common::{
@@ -21,6 +21,7 @@ use shared::Shared;
 use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
+    schema,
 };
 use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
@@ -165,7 +166,8 @@ async fn shared_state(
     random: &Random,
 ) -> Result<Option<Shared>, Error> {
     let Some(addresses) = config.redis.addresses() else { return Ok(None) };
-    for url in [&addresses.counters, &addresses.cache].into_iter().filter_map(|url| Url::parse(url).ok()) {
+    let distinct = BTreeSet::from([&addresses.counters, &addresses.cache]);
+    for url in distinct.into_iter().filter_map(|url| Url::parse(url).ok()) {
         if url.scheme() == "redis" && !urls::is_loopback(&url) {
             let host = url.host_str().unwrap_or_default();
             tracing::warn!(
@@ -214,18 +216,37 @@ fn upstream(
     Ok(Some(Upstream::new(party, rules)))
 }
 
-/// Opens the configured database and applies pending migrations.
+/// Opens the configured database, and applies pending migrations if `database.migrate` says so.
+///
+/// # Errors
+/// The database cannot be opened, lacks migrations that are not to be applied, or belongs to another version.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
+    let opened = connect(config).await?;
+    if config.database.migrate {
+        schema::migrate(&opened.writer).await?;
+    } else {
+        schema::check(&opened.writer).await?;
+    }
+    Ok(opened)
+}
+
+/// Opens the configured database and applies pending migrations.
+///
+/// # Errors
+/// As [`open_database`].
+pub async fn migrate(config: &Config) -> Result<(), Error> {
+    Ok(schema::migrate(&connect(config).await?.writer).await?)
+}
+
+async fn connect(config: &Config) -> Result<Opened, Error> {
     make_data_folder(config)?;
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
-    let opened = opened.map_err(|error| {
+    opened.map_err(|error| {
         // The driver's message repeats the URL, which may contain a password.
         let reason = error.to_string().replace(&url, "…");
         Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
-    })?;
-    database::migrate(&opened.writer).await?;
-    Ok(opened)
+    })
 }
 
 /// Creates the folder of the default database, if it does not exist.

@@ -285,6 +285,38 @@ async fn a_database_of_another_version_is_refused_in_one_sentence() {
     }
 }
 
+#[tokio::test]
+async fn a_version_runs_beside_a_newer_schema_until_what_it_needs_is_taken_away() {
+    let folder = TempDir::new().unwrap();
+    let nothing_migrates = ("DATABASE__MIGRATE", "false");
+    let early = run(folder.path(), &["serve"], &[ANY_PORT, nothing_migrates]);
+    let said = text(&early.stderr);
+    assert!(!early.status.success() && said.contains("lacks the migration m0001_people"), "{said}");
+    assert!(said.contains("Run `sightline migrate`"), "{said}");
+    assert!(run(folder.path(), &["migrate"], &[nothing_migrates]).status.success());
+
+    let apply = async |migration: &str| {
+        let file = format!("sqlite://{}/data/sightline.db", folder.path().display());
+        let db = Database::connect(file).await.unwrap();
+        let row = format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{migration}', 0)");
+        db.execute_unprepared(&row).await.unwrap();
+        db.close().await.unwrap();
+    };
+    for migration in ["m9998_add_more", "m9999_drop_names_needs_m0001"] {
+        apply(migration).await;
+        for migrates in ["true", "false"] {
+            let settings = [ANY_PORT, ("DATABASE__MIGRATE", migrates)];
+            let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+            Actor::signed_in(&server.url, "owner").await.get("/api/properties").await.expect(200);
+            assert_eq!(server.terminate().0, Some(0));
+        }
+    }
+    apply("m9999_drop_sites_needs_m9998").await;
+    let late = run(folder.path(), &["serve"], &[ANY_PORT]);
+    let said = text(&late.stderr);
+    assert!(!late.status.success() && said.contains("m9999_drop_sites_needs_m9998"), "{said}");
+}
+
 #[test]
 fn plans_are_set_and_shown_without_a_server() {
     let folder = TempDir::new().unwrap();

@@ -11,7 +11,7 @@ use crate::{
     account::{applications::section_with, external::with_issuer},
     support::{
         actor::{Actor, Answer},
-        app::{TestApp, redis, start_of_test},
+        app::{TestApp, share_redis, start_of_test},
         signed_in::Browser,
     },
 };
@@ -27,7 +27,7 @@ struct Pair {
 
 impl Pair {
     async fn start() -> Self {
-        let here = TestApp::start(|config| config.redis.url = redis()).await;
+        let here = TestApp::start(|config| drop(share_redis(config))).await;
         let there = here.beside().await;
         Self { here, there }
     }

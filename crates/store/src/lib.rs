@@ -8,6 +8,7 @@ pub mod postgres;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;
+pub mod schema;
 pub mod unavailable;
 pub mod unit_of_work;
 

@@ -14,7 +14,7 @@ use common::{
 };
 use sightline::{
     app::{self, Service},
-    config::{Bytes, Config, Seconds},
+    config::{Bytes, Config, Seconds, Secret},
 };
 use tempfile::TempDir;
 use test_data::postgres::Fresh;
@@ -59,10 +59,15 @@ pub fn settings() -> Config {
     config
 }
 
-/// The Redis server for tests of replicas, if `SIGHTLINE_TEST_REDIS_URL` names one. Each service has keys of its own there.
+/// Lets a service and those beside it share the Redis server that `SIGHTLINE_TEST_REDIS_URL` names. Returns its address, if it names one.
+/// They have a key that no other test has, so they share nothing with others.
 #[expect(clippy::disallowed_methods, reason = "no setting of the service: it says where the suite runs")]
-pub fn redis() -> Option<String> {
-    std::env::var("SIGHTLINE_TEST_REDIS_URL").ok().filter(|url| !url.is_empty())
+pub fn share_redis(config: &mut Config) -> Option<String> {
+    let url = std::env::var("SIGHTLINE_TEST_REDIS_URL").ok().filter(|url| !url.is_empty())?;
+    let key = Random::system().bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect();
+    config.secrets.key = Some(Secret(key));
+    config.redis.url = Some(url.clone());
+    Some(url)
 }
 
 /// A socket for services that run one after the other. Its address stays taken between them.

@@ -48,6 +48,13 @@ impl Relay {
         Self { cut }
     }
 
+    /// The address of a server that ends every connection.
+    pub fn to_nobody(url: &str) -> String {
+        let mut url = url.to_owned();
+        Self::before(&mut url).stop();
+        url
+    }
+
     /// Ends every connection, and refuses new ones.
     pub fn stop(&self) {
         self.cut.send_replace(true);
