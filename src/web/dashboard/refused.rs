@@ -96,7 +96,11 @@ fn told(Refused { refusal, door, kept }: &Refused) -> Option<(&'static str, Mark
             "The data cannot be read at the moment",
             html! {
                 (alert("The search engine or this service does not answer in time. Try again in a few minutes."))
-                @if let Some(kept) = kept { (still_there(kept)) }
+                @match (kept, door) {
+                    (Some(kept), _) => (still_there(kept)),
+                    (None, Some(_)) => p { "No earlier numbers of this site are kept." },
+                    (None, None) => {}
+                }
                 p { a.button href="" { "Try again" } }
             },
         ),

@@ -72,7 +72,7 @@ async fn while_the_search_engine_is_away_the_page_shows_what_is_kept_and_how_old
     // Nothing is kept yet.
     faults::trouble(&app, &["quota403:1"]);
     let page = browser.get(&format!("{at}?compare=none")).await;
-    holds(&page, &["The data cannot be read at the moment".to_owned(), "<a class=\"button\" href=\"\">Try again</a>".to_owned()]);
+    holds(&page, &["No earlier numbers of this site are kept.".to_owned(), "<a class=\"button\" href=\"\">Try again</a>".to_owned()]);
     assert!(!page.body.contains("What is still known"), "{}", page.body);
     faults::trouble(&app, &[]);
     let property = json(&browser, &format!("/api/properties/{}", &at[3..])).await;
@@ -95,6 +95,27 @@ async fn while_the_search_engine_is_away_the_page_shows_what_is_kept_and_how_old
         );
     }
     faults::trouble(&app, &[]);
+}
+
+#[tokio::test]
+async fn a_question_without_numbers_shows_no_empty_tables() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let property = json(&browser, &format!("/api/properties/{}", &at[3..])).await;
+    let last: chrono::NaiveDate =
+        property["meta"]["freshness"]["lastFinalDate"].as_str().unwrap().parse().unwrap();
+    let next = last + chrono::TimeDelta::days(1);
+    let days = format!("startDate={next}&endDate={next}");
+    let page = browser.get(&format!("{at}?{days}")).await.expect(200);
+    let so_far = format!("?compare=none&amp;dataState=all&amp;endDate={next}&amp;startDate={next}");
+    holds(&page, &["still counting these days".to_owned(), format!("<a href=\"{so_far}\">")]);
+    assert!(!page.body.contains("0 of 0") && !page.body.contains("<table"), "{}", page.body);
+    let counted = browser.get(&format!("{at}{}", so_far.replace("&amp;", "&"))).await.expect(200);
+    assert!(counted.body.contains("<table"), "{}", counted.body);
+    let filters = r#"[{"dimension":"query","operator":"equals","value":"nobody asks this"}]"#;
+    let filters: String = form_urlencoded::byte_serialize(filters.as_bytes()).collect();
+    let page = browser.get(&format!("{at}?filters={filters}")).await.expect(200);
+    assert!(page.body.contains("has no data for this question") && !page.body.contains("<table"), "{}", page.body);
 }
 
 #[tokio::test]
