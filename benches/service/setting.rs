@@ -102,8 +102,8 @@ impl Setting {
             let to = answer.headers().get("location").ok_or("a redirect is missing")?;
             Measured::Ok(to.to_str()?.to_owned())
         };
-        let begin = format!("{}/auth/login?login_hint=owner&return_to=/account", self.server.url);
-        let begun = self.http.get(begin).send().await?;
+        let login = format!("{}/auth/login?login_hint=owner&return_to=/account", self.server.url);
+        let begun = self.http.get(login).send().await?;
         let issuer = self.http.get(next(&begun)?).send().await?;
         let back = self.http.get(next(&issuer)?).header("cookie", cookie(&begun, "sightline_attempt")?);
         cookie(&back.send().await?, "sightline_session")

@@ -4,6 +4,7 @@ use std::{
     fmt,
     net::SocketAddr,
     sync::{Arc, atomic::Ordering},
+    time::Duration,
 };
 
 use common::byte_cache::CacheUse;
@@ -23,7 +24,7 @@ use sea_orm::{DatabaseConnection, DbBackend};
 use store::{caller_limits::CallerLimits, database::Opened};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::{GRACE, Parts};
+use super::Parts;
 use crate::{admission::Admissions, config::Config, error::Error, handlers::App, server};
 
 /// The path of the metrics.
@@ -56,7 +57,7 @@ pub(super) fn start(
     let registry = Arc::new(registry);
     let scrape = make_sync(move |_| rendered(&registry));
     let endpoint = Route::new().at(PATH, get(scrape)).map_to_response().boxed();
-    let served = server::serve(listener, endpoint, limits, std::future::pending(), GRACE);
+    let served = server::serve(listener, endpoint, limits, std::future::pending(), Duration::ZERO);
     let task = tokio::spawn(async move {
         if let Err(error) = served.await {
             tracing::warn!(%error, "metrics are not served any more");

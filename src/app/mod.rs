@@ -22,17 +22,15 @@ use crate::{
     demo::{self, Simulator},
     error::Error,
     server,
+    services::health::HealthCheck,
 };
 
 pub use self::{
     basis::mailer,
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
-    parts::open_database,
+    parts::{migrate, open_database},
 };
-
-/// Time for open requests to finish when the service stops.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// A running service.
 pub struct Service {
@@ -52,6 +50,9 @@ pub struct Service {
     pub reader: Reader,
     /// What it shares with other replicas, if it shares anything.
     pub shared: Option<shared::Shared>,
+    health: HealthCheck,
+    /// Time for which it still accepts connections when it stops.
+    delay: Duration,
     store: Opened,
     sweeper: sweep::Sweeper,
     /// The lock on the database file, which only this process may serve.
@@ -109,7 +110,8 @@ pub async fn start_on(
     let sweeper = sweep::Sweeper::new(&parts);
     let sweeping = sweeper.start();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
-    let shared = parts.app.shared.clone();
+    let (shared, health) = (parts.app.shared.clone(), parts.app.health.clone());
+    let (delay, grace) = (parts.app.config.shutdown.delay_at(&base_url), parts.app.config.shutdown.grace.duration());
     let endpoint = routes::routes(&parts).await?;
     let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
     let (metrics_address, metrics) = metrics.unzip();
@@ -117,13 +119,15 @@ pub async fn start_on(
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let signal = async { drop(stopped.await) };
-        let result = server::serve(listener, endpoint, limits, signal, GRACE).await;
+        let result = server::serve(listener, endpoint, limits, signal, grace).await;
         sweeping.abort();
         result
     });
     Ok(Service {
         base_url: base_url.to_string(),
         shared,
+        health,
+        delay: delay.duration(),
         address,
         metrics_address,
         simulator,
@@ -149,8 +153,11 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
 }
 
 impl Service {
-    /// Stops accepting requests, lets open ones finish within a time limit, and returns.
+    /// Says by its health that it stops, for `shutdown.delay`. Then stops accepting requests, lets open ones finish within
+    /// `shutdown.grace`, and returns.
     pub async fn shutdown(mut self) {
+        self.health.stop();
+        tokio::time::sleep(self.delay).await;
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }

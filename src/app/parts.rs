@@ -1,6 +1,6 @@
 //! The parts of a service, each built from the settings.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use common::{
@@ -22,6 +22,7 @@ use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
     rate_limit::RateLimits,
+    schema,
 };
 use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
@@ -107,12 +108,6 @@ pub async fn build(
     let http = http_client()?;
     let config = Arc::new(config);
     let shared = shared_state(&config, &secrets, &clock, &random).await?;
-    let mut search =
-        search_data(&config, &store, &secrets, simulated.as_deref(), http.clone(), shared.as_ref(), &clock, &random)?;
-    let upstream = upstream(&config, &base_url, &http, &clock)?;
-    let providers_http = http.clone();
-    let issuer = issuer(&config, &base_url, http, &clock)?;
-    let departures = Departures::open(&writer, &secrets, &random).await?;
     let basis = Basis {
         config: &config,
         base_url: &base_url,
@@ -121,6 +116,11 @@ pub async fn build(
         clock: &clock,
         random: &random,
     };
+    let search = search_data(&basis, &store, simulated.as_deref(), http.clone(), shared.as_ref())?;
+    let upstream = upstream(&config, &base_url, &http, &clock)?;
+    let providers_http = http.clone();
+    let issuer = issuer(&config, &base_url, http, &clock)?;
+    let departures = Departures::open(&writer, &secrets, &random).await?;
     let users = basis.users(&departures);
     let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
@@ -138,33 +138,23 @@ pub async fn build(
         config.rate_limit.enabled.then(|| CallerLimits::new(clock.clone(), shared.as_ref().map(Shared::limits)));
     let attempts = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
     let provider = basis.provider(demo_people, attempts, upstream)?;
-    let client_id =
-        config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
-    if client_id.is_some() {
-        search.account_page = Some(base_url.join(account::PATH).into());
-    }
-    let sign_in = client_id.map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
+    let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
-    let health = HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone());
-    let index = Index::new(&base_url, &config.mcp_url(&base_url));
-    let privacy = Privacy::new(search.clone(), departures, verifier, integrations.clone(), random.clone());
-    let lists = Lists::default();
-    let app = App {
+    let app = Arc::new(App {
+        index: Index::new(&base_url, &config.mcp_url(&base_url)),
+        health: HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone()),
+        privacy: Privacy::new(search.clone(), departures, verifier, integrations.clone(), random.clone()),
+        lists: Lists::default(),
         config,
         base_url,
-        index,
         db,
         shared,
         search,
         integrations,
         issuer,
-        health,
-        privacy,
-        lists,
         clock,
         random,
-    };
-    let app = Arc::new(app);
+    });
     let operations = api::operation::all().iter().map(|operation| operation.id);
     let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests })
@@ -178,7 +168,8 @@ async fn shared_state(
     random: &Random,
 ) -> Result<Option<Shared>, Error> {
     let Some(addresses) = config.redis.addresses() else { return Ok(None) };
-    for url in [&addresses.counters, &addresses.cache].into_iter().filter_map(|url| Url::parse(url).ok()) {
+    let distinct = BTreeSet::from([&addresses.counters, &addresses.cache]);
+    for url in distinct.into_iter().filter_map(|url| Url::parse(url).ok()) {
         if url.scheme() == "redis" && !urls::is_loopback(&url) {
             let host = url.host_str().unwrap_or_default();
             tracing::warn!(
@@ -193,6 +184,12 @@ async fn shared_state(
         tracing::warn!("{warning}");
     }
     Ok(Some(shared))
+}
+
+/// The client as which the service signs browsers in. `None` if another issuer knows none for it.
+fn client_id(config: &Config) -> Option<String> {
+    let own = config.identity.client_id.clone();
+    own.or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()))
 }
 
 /// The issuer of the tokens that the service accepts.
@@ -221,18 +218,37 @@ fn upstream(
     Ok(Some(Upstream::new(party, rules)))
 }
 
-/// Opens the configured database and applies pending migrations.
+/// Opens the configured database, and applies pending migrations if `database.migrate` says so.
+///
+/// # Errors
+/// The database cannot be opened, lacks migrations that are not to be applied, or belongs to another version.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
+    let opened = connect(config).await?;
+    if config.database.migrate {
+        schema::migrate(&opened.writer).await?;
+    } else {
+        schema::check(&opened.writer).await?;
+    }
+    Ok(opened)
+}
+
+/// Opens the configured database and applies pending migrations.
+///
+/// # Errors
+/// As [`open_database`].
+pub async fn migrate(config: &Config) -> Result<(), Error> {
+    Ok(schema::migrate(&connect(config).await?.writer).await?)
+}
+
+async fn connect(config: &Config) -> Result<Opened, Error> {
     make_data_folder(config)?;
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
-    let opened = opened.map_err(|error| {
+    opened.map_err(|error| {
         // The driver's message repeats the URL, which may contain a password.
         let reason = error.to_string().replace(&url, "…");
         Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
-    })?;
-    database::migrate(&opened.writer).await?;
-    Ok(opened)
+    })
 }
 
 /// Creates the folder of the default database, if it does not exist.
@@ -245,15 +261,13 @@ pub fn make_data_folder(config: &Config) -> Result<(), Error> {
 }
 
 fn search_data(
-    config: &Config,
+    basis: &Basis,
     store: &Opened,
-    secrets: &Secrets,
     simulated: Option<&str>,
     http: reqwest::Client,
     shared: Option<&Shared>,
-    clock: &Clock,
-    random: &Random,
 ) -> Result<SearchData, Error> {
+    let Basis { config, secrets, clock, random, .. } = *basis;
     let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
     let settings = engine_settings(config, simulated);
     let engine =
@@ -262,22 +276,17 @@ fn search_data(
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let rendered = budget / RENDERED_SHARE;
+    let readings = shared.map(Shared::readings);
     Ok(SearchData {
         db: store.reader.clone(),
         writer: store.writer.clone(),
         secrets: secrets.clone(),
         clock: clock.clone(),
-        reader: Reader::new(
-            Arc::new(engine),
-            clock.clone(),
-            bytes(budget - rendered),
-            ttl,
-            shared.map(Shared::readings),
-        ),
+        reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl, readings),
         answers: Answers::new(bytes(rendered), clock.clone()),
         weeks: Weeks::default(),
         system_annotations: SystemAnnotations::load(&config.annotations)?,
-        account_page: None,
+        account_page: client_id(config).map(|_| basis.base_url.join(account::PATH).into()),
     })
 }
 

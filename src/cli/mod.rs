@@ -132,7 +132,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Openapi { operations: false } => print!("{}", api::document::committed_text()),
         Command::Settings => print!("{}", config::page()),
         Command::Migrate => {
-            app::open_database(&Config::of_process()?).await?;
+            app::migrate(&Config::of_process()?).await?;
         }
         Command::Subscription(command) => {
             println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);

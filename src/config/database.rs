@@ -12,6 +12,9 @@ pub struct Database {
     /// URL of the service's database. `postgres://…` names its user, password, host and database.
     #[schemars(extend("x-allowed" = "a URL that starts with `sqlite:` or `postgres://`", "x-default" = "`sqlite:` in `data_dir`"))]
     pub url: Option<String>,
+    /// Whether the service migrates the database when it starts. If not, `sightline migrate` does it before, and a service that lacks a
+    /// migration does not start.
+    pub migrate: bool,
     /// Maximum number of connections to the database, per replica.
     #[schemars(range(min = 1))]
     pub max_connections: u32,
@@ -32,7 +35,7 @@ pub struct Redis {
 
 impl Default for Database {
     fn default() -> Self {
-        Self { url: None, max_connections: 8 }
+        Self { url: None, migrate: true, max_connections: 8 }
     }
 }
 

@@ -26,6 +26,7 @@ mod plans;
 mod price;
 mod rate_limit;
 mod secret;
+mod shutdown;
 mod sign_in;
 mod simulated;
 mod table;
@@ -48,6 +49,7 @@ pub use plans::{Billing, PlanTerms, Plans};
 pub use price::{Interval, Price, in_major_unit};
 pub use rate_limit::RateLimit;
 pub use secret::{Secret, Secrets};
+pub use shutdown::Shutdown;
 pub use sign_in::SignIn;
 pub use simulated::{Conflict, Fault, Simulator};
 pub use table::page;
@@ -85,6 +87,8 @@ pub struct Config {
     pub database: Database,
     /// Redis, for several replicas.
     pub redis: Redis,
+    /// How the service stops.
+    pub shutdown: Shutdown,
     /// Sign-in.
     pub identity: Identity,
     /// The search engine.
@@ -171,6 +175,7 @@ impl Default for Config {
             subscribe_url: None,
             database: Database::default(),
             redis: Redis::default(),
+            shutdown: Shutdown::default(),
             identity: Identity::default(),
             search_engine: SearchEngine::default(),
             seo: Seo::default(),

@@ -49,9 +49,13 @@ impl fmt::Debug for Secret {
 /// Prints the URL without user and password.
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url, max_connections } = self;
+        let Self { url, migrate, max_connections } = self;
         let url = url.as_deref().map(without_credentials);
-        f.debug_struct("Database").field("url", &url).field("max_connections", max_connections).finish()
+        f.debug_struct("Database")
+            .field("url", &url)
+            .field("migrate", migrate)
+            .field("max_connections", max_connections)
+            .finish()
     }
 }
 

@@ -1,6 +1,9 @@
 //! The health of the service and of its dependencies.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -41,13 +44,20 @@ pub struct HealthCheck {
     checked_at: Arc<tokio::sync::Mutex<Option<DateTime<Utc>>>>,
     /// The last result of each dependency, with its time.
     known: Arc<Mutex<Vec<Known>>>,
+    /// True when the service is about to stop.
+    stopping: Arc<AtomicBool>,
 }
 
 impl HealthCheck {
     /// Creates the check without running it.
     #[must_use]
     pub fn new(shared: Option<Shared>, db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
-        Self { db, issuer, search, shared, checked_at: Arc::default(), known: Arc::default() }
+        Self { db, issuer, search, shared, checked_at: Arc::default(), known: Arc::default(), stopping: Arc::default() }
+    }
+
+    /// From now on the service is not ready, so that a balancer sends requests elsewhere.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
     }
 
     /// Returns a result that is at most two seconds old. The check runs in a task of its own, so that clients who disconnect do not
@@ -117,7 +127,8 @@ impl HealthCheck {
         let current = known.iter().filter(|(at, _)| now - *at < FORGOTTEN_AFTER);
         let dependencies: Vec<DependencyHealth> = current.map(|(_, dependency)| dependency.clone()).collect();
         let database = dependencies.iter().find(|dependency| dependency.name == DependencyName::Database);
-        let ready = database.is_some_and(|database| database.status == DependencyStatus::Ok);
+        let stopping = self.stopping.load(Ordering::Relaxed);
+        let ready = !stopping && database.is_some_and(|database| database.status == DependencyStatus::Ok);
         let is_away = |dependency: &DependencyHealth| dependency.status != DependencyStatus::Ok;
         let parts_are_away = dependencies.iter().any(is_away);
         let status = match (ready, parts_are_away) {

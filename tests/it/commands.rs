@@ -102,8 +102,8 @@ async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
     assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
     assert!(stderr.contains("correlation_id"), "requests are logged on stderr: {stderr}");
     assert!(!stderr.contains("eyJ"), "no token is logged");
-    let warned: Vec<&str> = stderr.lines().filter(|line| line.contains("redis.url")).collect();
-    assert!(matches!(warned[..], [line] if line.contains("WARN") && line.contains("no effect yet")), "{warned:?}");
+    let warned: Vec<&str> = stderr.lines().filter(|line| line.contains("Redis is reached in clear")).collect();
+    assert!(matches!(warned[..], [line] if line.contains("WARN") && line.contains("cache.example")), "{warned:?}");
     assert!(!stderr.contains("hunter2"), "no password is logged");
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["kept"]);
@@ -283,6 +283,38 @@ async fn a_database_of_another_version_is_refused_in_one_sentence() {
         assert_eq!(output.status.code(), Some(1), "{command}: {said}");
         assert!(said.lines().any(|line| line == refusal), "{command}: {said}");
     }
+}
+
+#[tokio::test]
+async fn a_version_runs_beside_a_newer_schema_until_what_it_needs_is_taken_away() {
+    let folder = TempDir::new().unwrap();
+    let nothing_migrates = ("DATABASE__MIGRATE", "false");
+    let early = run(folder.path(), &["serve"], &[ANY_PORT, nothing_migrates]);
+    let said = text(&early.stderr);
+    assert!(!early.status.success() && said.contains("lacks the migration m0001_people"), "{said}");
+    assert!(said.contains("Run `sightline migrate`"), "{said}");
+    assert!(run(folder.path(), &["migrate"], &[nothing_migrates]).status.success());
+
+    let apply = async |migration: &str| {
+        let file = format!("sqlite://{}/data/sightline.db", folder.path().display());
+        let db = Database::connect(file).await.unwrap();
+        let row = format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{migration}', 0)");
+        db.execute_unprepared(&row).await.unwrap();
+        db.close().await.unwrap();
+    };
+    for migration in ["m9998_add_more", "m9999_drop_names_needs_m0001"] {
+        apply(migration).await;
+        for migrates in ["true", "false"] {
+            let settings = [ANY_PORT, ("DATABASE__MIGRATE", migrates)];
+            let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+            Actor::signed_in(&server.url, "owner").await.get("/api/properties").await.expect(200);
+            assert_eq!(server.terminate().0, Some(0));
+        }
+    }
+    apply("m9999_drop_sites_needs_m9998").await;
+    let late = run(folder.path(), &["serve"], &[ANY_PORT]);
+    let said = text(&late.stderr);
+    assert!(!late.status.success() && said.contains("m9999_drop_sites_needs_m9998"), "{said}");
 }
 
 #[test]

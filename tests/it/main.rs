@@ -41,6 +41,7 @@ mod privacy;
 mod properties;
 mod rate_limits;
 mod records;
+mod replicas;
 mod restart;
 mod scopes;
 mod search_accounts;

@@ -9,7 +9,7 @@ use poem::http::Method;
 use serde_json::json;
 use sightline::{app, config::Config};
 
-use crate::support::{actor::Actor, app::TestApp};
+use crate::support::{actor::Actor, app::TestApp, relay::Relay};
 
 /// The values of a scrape, by name and labels.
 type Scrape = BTreeMap<String, f64>;
@@ -96,7 +96,11 @@ fn documented() -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_documented_metric_is_there_and_moves_when_it_should() {
-    let app = TestApp::start(counted).await;
+    let app = TestApp::start(|config| {
+        counted(config);
+        config.redis.url = Some(Relay::to_nobody("redis://127.0.0.1"));
+    });
+    let app = app.await;
     let (owner, anonymous) = (app.actor("owner").await, app.anonymous());
     let before = scrape(&app).await;
     use_everything(&app, &owner, &anonymous).await;

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
+use sightline::config::Seconds;
 
 use crate::{
     faults::impatient,
@@ -91,17 +92,33 @@ async fn an_engine_with_errors_is_degraded_and_a_silent_one_unavailable() {
 }
 
 #[tokio::test]
-async fn redis_is_told_to_have_no_effect_yet() {
-    let url = "redis://:hunter2@cache.example:6379";
-    let app = TestApp::start(|config| config.redis.url = Some(url.to_owned())).await;
+async fn health_says_that_redis_is_away_and_questions_are_answered_without_it() {
+    let url = Relay::to_nobody("redis://:hunter2@127.0.0.1");
+    let app = TestApp::start(|config| config.redis.url = Some(url)).await;
     let said = health(&app.anonymous(), 200).await;
-    assert_eq!(said["data"]["status"], "ok", "nothing is away");
+    assert_eq!((&said["data"]["status"], &said["data"]["ready"]), (&"degraded".into(), &true.into()));
     let redis = dependency(&said, "redis");
-    assert_eq!((&redis["status"], redis.get("latencyMs")), (&"unused".into(), None));
-    assert!(redis["hint"].as_str().unwrap().starts_with("redis.url is set and has no effect yet"), "{redis}");
-    assert!(!said.to_string().contains("cache.example"), "{said}");
+    assert_eq!((&redis["status"], redis.get("latencyMs")), (&"unavailable".into(), None));
+    assert!(redis["hint"].as_str().unwrap().starts_with("Each replica reads, counts and paces by itself"), "{redis}");
+    assert!(!said.to_string().contains("127.0.0.1") && !said.to_string().contains("hunter2"), "{said}");
+    app.actor("owner").await.get("/api/properties").await.expect(200);
     let without = health(&TestApp::start(|_| {}).await.anonymous(), 200).await;
     assert_eq!(without["data"]["dependencies"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_service_that_stops_is_not_ready_and_answers_until_a_balancer_has_noticed() {
+    let app = TestApp::start(|config| config.shutdown.delay = Some(Seconds(600))).await;
+    let root = app.service.base_url.clone();
+    health(&app.anonymous(), 200).await;
+    let stopping = tokio::spawn(app.service.shutdown());
+    Actor::anonymous(&root).until("/api/health", 503).await;
+    let said = health(&Actor::anonymous(&root), 503).await;
+    assert_eq!((&said["data"]["live"], &said["data"]["ready"]), (&true.into(), &false.into()));
+    assert_eq!(dependency(&said, "database")["status"], "ok");
+    Actor::anonymous(&root).get("/api/health?probe=live").await.expect(200);
+    Actor::signed_in(&root, "owner").await.get("/api/properties").await.expect(200);
+    stopping.abort();
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::{
     account::{applications::section_with, external::with_issuer},
     support::{
         actor::{Actor, Answer},
-        app::{TestApp, start_of_test},
+        app::{TestApp, share_redis, start_of_test},
         signed_in::Browser,
     },
 };
@@ -19,7 +19,7 @@ use crate::{
 /// Repetitions of each withdrawal.
 const ROUNDS: usize = 100;
 
-/// Two addresses of the same service: on `PostgreSQL` of two processes, on `SQLite` of one.
+/// Two addresses of the same service: on `PostgreSQL` of two processes, on `SQLite` of one. They share Redis, if there is one.
 struct Pair {
     here: TestApp,
     there: Option<TestApp>,
@@ -27,7 +27,7 @@ struct Pair {
 
 impl Pair {
     async fn start() -> Self {
-        let here = TestApp::start(|_| {}).await;
+        let here = TestApp::start(|config| drop(share_redis(config))).await;
         let there = here.beside().await;
         Self { here, there }
     }

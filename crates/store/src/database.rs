@@ -12,10 +12,9 @@ use std::{
 };
 
 use common::{file_lock, private_files};
-use migration::{Migrator, MigratorTrait as _};
 use sea_orm::{
-    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    SqliteTransactionMode, TransactionOptions, TransactionTrait,
+    ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode,
+    TransactionOptions, TransactionTrait,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
@@ -25,9 +24,6 @@ use crate::Error;
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
-const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
 
 /// An open database.
 #[derive(Debug, Clone)]
@@ -189,35 +185,6 @@ async fn connect(
     Database::connect(options).await
 }
 
-/// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
-///
-/// # Errors
-/// [`Error::Refused`] if another version made the database. Any other error if a migration fails.
-pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
-    if db.get_database_backend() != DbBackend::Postgres {
-        refuse_other_versions(db).await?;
-        return Ok(Migrator::up(db, None).await?);
-    }
-    let transaction = db.begin().await?;
-    transaction.execute_unprepared(MIGRATION_LOCK).await?;
-    refuse_other_versions(&transaction).await?;
-    Migrator::up(&transaction, None).await?;
-    Ok(transaction.commit().await?)
-}
-
-/// Refuses a database with a migration that this version does not know.
-async fn refuse_other_versions(db: &impl ConnectionTrait) -> Result<(), Error> {
-    let applied = Migrator::get_migration_models(db).await?;
-    let known = Migrator::migrations();
-    match applied.iter().find(|row| known.iter().all(|migration| migration.name() != row.version)) {
-        None => Ok(()),
-        Some(row) => Err(Error::refused(format!(
-            "database.url: an unreleased or a newer version made this database (its migration {} is unknown here); start with a new database, or run that version",
-            row.version
-        ))),
-    }
-}
-
 /// Begins a write transaction. On `SQLite` it takes the write lock at once. Otherwise, of two transactions that both read
 /// before writing, one would fail.
 ///
@@ -243,7 +210,7 @@ mod tests {
         atomic::{AtomicBool, Ordering},
     };
 
-    use sea_orm::Statement;
+    use sea_orm::{ConnectionTrait as _, Statement};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::{TcpListener, TcpStream},

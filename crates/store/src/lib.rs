@@ -7,6 +7,7 @@ mod error;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;
+pub mod schema;
 pub mod unit_of_work;
 
 pub use error::Error;

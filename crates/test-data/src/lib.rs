@@ -7,7 +7,10 @@ pub mod postgres;
 use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::DatabaseConnection;
-use store::database::{Opened, migrate, open};
+use store::{
+    database::{Opened, open},
+    schema::migrate,
+};
 use uuid::Uuid;
 
 /// The time of tests that need only one.

@@ -46,6 +46,9 @@ async fn conditions_on_metrics_leave_out_rows_and_change_no_total() {
     }
 }
 
+/// A condition as it is asked for, and whether it holds for a row.
+type Condition<'f> = (&'static str, &'f dyn Fn(&Value) -> bool);
+
 #[tokio::test]
 async fn conditions_on_changes_and_presence_leave_the_rows_that_say_so() {
     let mut left = 0;
@@ -54,7 +57,7 @@ async fn conditions_on_changes_and_presence_leave_the_rows_that_say_so() {
         let scope = [("scope", "tables"), ("queryLimit", "5000"), ("pageLimit", "5000")];
         let whole = asker.lists("performance", &[&scope]).await;
         let change = |row: &Value, metric: &str, measure: &str| row["change"][metric][measure].as_f64();
-        let conditions: [(&str, &dyn Fn(&Value) -> bool); 6] = [
+        let conditions: [Condition; 6] = [
             ("presence=new", &|row| row["presence"] == "new"),
             ("presence=lost", &|row| row["presence"] == "lost"),
             ("presence=both", &|row| row["presence"] == "both"),
@@ -71,7 +74,7 @@ async fn conditions_on_changes_and_presence_leave_the_rows_that_say_so() {
                 let place = format!("/data/tables/{table}");
                 let expected: Vec<&Value> = rows(&whole, &place)
                     .into_iter()
-                    .filter(|row| !row["clicks"].is_null() || !named.contains(","))
+                    .filter(|row| !row["clicks"].is_null() || !named.contains(','))
                     .filter(|row| holds(row))
                     .collect();
                 assert_eq!(rows(&some, &place), expected, "{named} of {site}");

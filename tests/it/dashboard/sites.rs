@@ -70,7 +70,7 @@ async fn a_person_who_tracks_nothing_is_led_to_the_choice_of_sites() {
     let choice = json(&browser, "/api/accounts/health").await["data"][0]["id"].as_str().unwrap().to_owned();
     let link = format!("href=\"/account/search/{choice}\">Choose your sites</a>");
     let page = browser.get("/").await.expect(200);
-    holds(&page, &[link.clone()]);
+    holds(&page, std::slice::from_ref(&link));
     assert!(!page.body.contains("Connect your search account"), "{}", page.body);
     let invitation = object!({ "email": "stranger@demo.test", "role": "viewer", "allProperties": true });
     owner.made("/api/team", &invitation).await;
@@ -101,8 +101,8 @@ async fn a_site_is_marked_hidden_and_shown_again_by_its_own_forms() {
     let app = TestApp::start(|_| {}).await;
     let browser = Browser::signed_in(&app, "owner").await;
     let list = json(&browser, "/api/properties?headline=false").await;
-    let last = list["data"].as_array().unwrap().last().unwrap();
-    let (id, name) = (last["id"].as_str().unwrap(), last["name"].as_str().unwrap());
+    let latest = list["data"].as_array().unwrap().last().unwrap();
+    let (id, name) = (latest["id"].as_str().unwrap(), latest["name"].as_str().unwrap());
     let mark = async |at: &str, what: &str, to: &str| {
         browser.post(at, &[("id", id), ("do", what)]).await.leads_to(to);
     };

@@ -17,7 +17,7 @@ async fn arrived(browser: &Browser<'_>, set: Answer) -> String {
     while to.contains("/auth/") || to.contains("/oauth/") {
         let next = browser.get(&to).await;
         assert_eq!(next.status, 303, "nothing is asked on the way: {}", next.body);
-        to = next.header("location").to_owned();
+        next.header("location").clone_into(&mut to);
     }
     to
 }

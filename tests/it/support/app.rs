@@ -14,7 +14,7 @@ use common::{
 };
 use sightline::{
     app::{self, Service},
-    config::{Bytes, Config, Seconds},
+    config::{Bytes, Config, Seconds, Secret},
 };
 use tempfile::TempDir;
 use test_data::postgres::Fresh;
@@ -59,6 +59,17 @@ pub fn settings() -> Config {
     config
 }
 
+/// Lets a service and those beside it share the Redis server that `SIGHTLINE_TEST_REDIS_URL` names. Returns its address, if it names one.
+/// They have a key that no other test has, so they share nothing with others.
+#[expect(clippy::disallowed_methods, reason = "no setting of the service: it says where the suite runs")]
+pub fn share_redis(config: &mut Config) -> Option<String> {
+    let url = std::env::var("SIGHTLINE_TEST_REDIS_URL").ok().filter(|url| !url.is_empty())?;
+    let key = Random::system().bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect();
+    config.secrets.key = Some(Secret(key));
+    config.redis.url = Some(url.clone());
+    Some(url)
+}
+
 /// A socket for services that run one after the other. Its address stays taken between them.
 pub struct Socket(TcpListener);
 
@@ -96,10 +107,15 @@ impl TestApp {
     /// Starts another process of the same service: the same database, keys and public root, at another address. Returns
     /// `None` on `SQLite`, where only one process may serve a file.
     pub async fn beside(&self) -> Option<Self> {
+        self.beside_as(12).await
+    }
+
+    /// Starts another process as [`TestApp::beside`] does, with a `seed` of its own. Processes that know of each other need different ones.
+    pub async fn beside_as(&self, seed: u64) -> Option<Self> {
         self.database.as_ref()?;
         let mut config = self.settings.clone();
         config.base_url = self.service.base_url.parse().ok();
-        Some(Self::run(&Socket::bind(), config, 12, None, TempDir::new().unwrap()).await)
+        Some(Self::run(&Socket::bind(), config, seed, None, TempDir::new().unwrap()).await)
     }
 
     async fn run(socket: &Socket, config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {

@@ -18,12 +18,15 @@ impl Relay {
     /// Starts a relay to the server that `url` names, and puts its own address into `url`.
     pub fn before(url: &mut String) -> Self {
         let mut near: Url = url.parse().unwrap();
-        let far = (near.host_str().unwrap().to_owned(), near.port().unwrap_or(5432));
+        let is_redis = near.scheme() == "redis";
+        let far = (near.host_str().unwrap().to_owned(), near.port().unwrap_or(if is_redis { 6379 } else { 5432 }));
         let listener = Listener::bind(("127.0.0.1", 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         near.set_host(Some("127.0.0.1")).unwrap();
         near.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
-        near.set_query(Some("sslmode=disable"));
+        if !is_redis {
+            near.set_query(Some("sslmode=disable"));
+        }
         *url = near.into();
         let (cut, is_cut) = watch::channel(false);
         tokio::spawn(async move {
@@ -43,6 +46,13 @@ impl Relay {
             }
         });
         Self { cut }
+    }
+
+    /// The address of a server that ends every connection.
+    pub fn to_nobody(url: &str) -> String {
+        let mut url = url.to_owned();
+        Self::before(&mut url).stop();
+        url
     }
 
     /// Ends every connection, and refuses new ones.

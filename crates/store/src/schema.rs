@@ -1,0 +1,111 @@
+//! The schema of the database, and the versions of the program that may work with it.
+//!
+//! A version runs beside a newer schema, so that replicas are replaced one after another: a release only adds to the schema, and what
+//! it no longer uses goes in the release after it. The name of a migration that takes something away ends with `_needs_` and the
+//! migration that programs must know, such as `m0009_drop_old_names_needs_m0007`. Older programs then refuse to start.
+
+use migration::{Migrator, MigratorTrait as _};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
+
+use crate::Error;
+
+/// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
+
+/// What the name of a migration that takes something away has before the migration that programs must know.
+const NEEDS: &str = "_needs_";
+
+/// What a database's schema is to this program.
+#[derive(Debug, PartialEq, Eq)]
+enum Schema {
+    /// Migrations are missing, the first of this name.
+    Behind(String),
+    /// Every migration that this program knows is applied, and maybe newer ones that it can work with.
+    Fits,
+    /// The migration of this name is unknown, and this program cannot work with it.
+    Unfit(String),
+}
+
+/// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
+///
+/// # Errors
+/// [`Error::Refused`] if this program cannot work with the schema. Any other error if a migration fails.
+pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
+    if db.get_database_backend() != DbBackend::Postgres {
+        return if is_behind(db).await?.is_some() { Ok(Migrator::up(db, None).await?) } else { Ok(()) };
+    }
+    let transaction = db.begin().await?;
+    transaction.execute_unprepared(MIGRATION_LOCK).await?;
+    if is_behind(&transaction).await?.is_some() {
+        Migrator::up(&transaction, None).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// Checks that nothing needs to be migrated.
+///
+/// # Errors
+/// [`Error::Refused`] if migrations are missing, or if this program cannot work with the schema.
+pub async fn check(db: &DatabaseConnection) -> Result<(), Error> {
+    match is_behind(db).await? {
+        None => Ok(()),
+        Some(missing) => Err(Error::refused(format!(
+            "database.migrate: it is false, and the database lacks the migration {missing}. Run `sightline migrate` of this version first"
+        ))),
+    }
+}
+
+/// Returns the first migration that is missing, if one is.
+async fn is_behind(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
+    let applied = Migrator::get_migration_models(db).await?.into_iter().map(|row| row.version).collect::<Vec<_>>();
+    let known = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect::<Vec<_>>();
+    match compare(&applied, &known) {
+        Schema::Behind(missing) => Ok(Some(missing)),
+        Schema::Fits => Ok(None),
+        Schema::Unfit(name) => Err(Error::refused(format!(
+            "database.url: an unreleased or a newer version made this database (its migration {name} is unknown here); start with a new \
+             database, or run that version"
+        ))),
+    }
+}
+
+fn compare(applied: &[String], known: &[String]) -> Schema {
+    let unknown: Vec<&String> = applied.iter().filter(|name| !known.contains(name)).collect();
+    let needs_more = |name: &&&String| {
+        let needed = name.split_once(NEEDS).map(|(_, needed)| needed);
+        needed.is_some_and(|needed| !known.iter().any(|name| name.starts_with(&format!("{needed}_"))))
+    };
+    if let Some(name) = unknown.iter().find(needs_more) {
+        return Schema::Unfit((*name).clone());
+    }
+    match (known.iter().find(|name| !applied.contains(name)), unknown.first()) {
+        (None, _) => Schema::Fits,
+        (Some(missing), None) => Schema::Behind(missing.clone()),
+        // A newer version has all that this one has. This database comes from elsewhere.
+        (Some(_), Some(name)) => Schema::Unfit((*name).clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_works_with_a_newer_schema_until_what_it_needs_is_taken_away() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let known = names(&["m1_people", "m2_sites"]);
+        let unfit = |name: &str| Schema::Unfit(name.to_owned());
+        for (applied, schema) in [
+            (&[][..], Schema::Behind("m1_people".to_owned())),
+            (&["m1_people"], Schema::Behind("m2_sites".to_owned())),
+            (&["m1_people", "m2_sites"], Schema::Fits),
+            (&["m1_people", "m2_sites", "m3_more"], Schema::Fits),
+            (&["m1_people", "m2_sites", "m3_more", "m4_less_needs_m2"], Schema::Fits),
+            (&["m1_people", "m2_sites", "m3_more", "m4_less_needs_m3"], unfit("m4_less_needs_m3")),
+            (&["m1_people", "m3_more"], unfit("m3_more")),
+            (&["m0_old"], unfit("m0_old")),
+        ] {
+            assert_eq!(compare(&names(applied), &known), schema, "{applied:?}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Tests of three replicas that share a database and Redis. They pass without a look on `SQLite`, and without a Redis server.
+
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use chrono::TimeDelta;
+use futures_util::future::join_all;
+use poem::http::StatusCode;
+use serde_json::{Value, json};
+use sightline::config::Config;
+use simulator::Endpoint;
+
+use crate::support::{
+    actor::{Actor, Answer},
+    app::{TestApp, share_redis},
+    browser::Browser,
+    relay::Relay,
+};
+
+/// An operation that anyone may call, counted by address.
+const PUBLIC: &str = "/api/billing/plans";
+
+/// Replicas of one service, and the relay through which they reach Redis.
+struct Replicas {
+    all: Vec<TestApp>,
+    relay: Relay,
+}
+
+impl Replicas {
+    async fn start(change: impl FnOnce(&mut Config)) -> Option<Self> {
+        let mut relay = None;
+        let first = TestApp::start(|config| {
+            share_redis(config);
+            relay = config.redis.url.as_mut().map(Relay::before);
+            change(config);
+        });
+        let (first, relay) = (Box::pin(first).await, relay?);
+        let second = Box::pin(first.beside_as(12)).await?;
+        let third = Box::pin(first.beside_as(13)).await?;
+        Some(Self { all: vec![first, second, third], relay })
+    }
+
+    /// The same person at each replica in turn, `times` times.
+    fn callers(&self, actor: &Actor, times: usize) -> Vec<Actor> {
+        let at = |app: &TestApp| Actor::with_token(&format!("http://{}", app.service.address), actor.token());
+        (0..times).map(|number| at(&self.all[number % self.all.len()])).collect()
+    }
+
+    /// The number of requests for search data that all replicas have sent.
+    fn upstream(&self) -> u64 {
+        self.all.iter().map(|app| app.simulator().controls().requests(Endpoint::Query)).sum()
+    }
+
+    /// The number of calls of Redis that were not answered in time, such as on a busy machine. For each of them a replica decided alone.
+    fn alone(&self) -> u64 {
+        let links = self.all.iter().flat_map(|app| app.service.shared.as_ref().unwrap().uses());
+        links.map(|used| used.failed.load(Ordering::Relaxed) + used.skipped.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Waits until every replica says of Redis what is expected.
+    async fn until_redis_is(&self, status: &str) {
+        let says = async |app: &TestApp| {
+            app.hand.advance(TimeDelta::seconds(2));
+            let health = app.anonymous().get("/api/health").await.json;
+            let parts = health["data"]["dependencies"].as_array().unwrap().clone();
+            parts.iter().any(|part| part["name"] == "redis" && part["status"] == status)
+        };
+        let all = async {
+            for app in &self.all {
+                while !says(app).await {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_mins(1), all).await;
+        assert!(waited.is_ok(), "Redis is never {status}");
+    }
+}
+
+/// Asks everybody the same question, and returns the one answer that all got.
+async fn same_answer(callers: &[Actor], property: &str, window: (&str, &str)) -> Value {
+    let mut answers = answers(callers, property, window).await;
+    let first = answers.remove(0);
+    assert!(answers.iter().all(|answer| *answer == first), "replicas answer the same");
+    first
+}
+
+/// Asks everybody the same question, and returns each answer with the time at which it was read.
+async fn answers(callers: &[Actor], property: &str, (start, end): (&str, &str)) -> Vec<Value> {
+    let path = format!("/api/properties/{property}/performance");
+    let question = [("scope", "all"), ("startDate", start), ("endDate", end)];
+    let told = |answer: Answer| {
+        let mut answer = answer.expect(200).json;
+        json!({ "data": answer["data"].take(), "cachedAt": answer["meta"]["cachedAt"].take() })
+    };
+    join_all(callers.iter().map(|caller| caller.ask(&path, &question))).await.into_iter().map(told).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_replica_reads_for_all() {
+    let Some(replicas) = Replicas::start(|_| {}).await else { return };
+    let owner = replicas.all[0].actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let callers = replicas.callers(&owner, 51);
+    same_answer(&callers[..1], &property, ("2026-06-01", "2026-06-28")).await;
+
+    let before = replicas.upstream();
+    same_answer(&callers[..1], &property, ("2026-07-01", "2026-07-28")).await;
+    let alone = replicas.upstream() - before;
+    for app in &replicas.all {
+        app.simulator().controls().set_latency(Duration::from_millis(300));
+    }
+    let before = replicas.upstream();
+    same_answer(&callers, &property, ("2026-08-01", "2026-08-28")).await;
+    let together = replicas.upstream() - before;
+    assert!(
+        (alone..=alone + replicas.alone()).contains(&together),
+        "51 callers of three replicas cost {together}, one {alone}"
+    );
+    same_answer(&callers, &property, ("2026-08-01", "2026-08-28")).await;
+    assert_eq!(replicas.upstream() - before, together, "later ones cost nothing");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_read_before_an_account_was_connected_again_is_out_of_reach_everywhere() {
+    let Some(replicas) = Replicas::start(|_| {}).await else { return };
+    let here = &replicas.all[0];
+    let owner = here.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let callers = replicas.callers(&owner, 3);
+    let window = ("2026-07-01", "2026-07-28");
+    let before = same_answer(&callers, &property, window).await;
+    for app in &replicas.all {
+        app.hand.advance(TimeDelta::minutes(1));
+    }
+    Browser::signed_in(&here.service.base_url, "owner").await.connect("owner").await.account();
+    let sent = replicas.upstream();
+    let after = same_answer(&callers, &property, window).await;
+    assert!(replicas.upstream() > sent, "it is read again");
+    assert_eq!(before["data"], after["data"]);
+    assert_ne!(before["cachedAt"], after["cachedAt"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_count_a_caller_together() {
+    let limit = |config: &mut Config| {
+        config.rate_limit.enabled = true;
+        config.rate_limit.per_minute = 1;
+        config.rate_limit.burst = 30;
+        config.rate_limit.max_in_flight = 90;
+    };
+    let Some(replicas) = Replicas::start(limit).await else { return };
+    let start = Instant::now();
+    let anonymous = replicas.all.iter().map(|app| Actor::anonymous(&format!("http://{}", app.service.address)));
+    let anonymous: Vec<Actor> = anonymous.collect();
+    let answers = join_all((0..90).map(|number| anonymous[number % 3].get(PUBLIC))).await;
+    let allowed = answers.iter().filter(|answer| answer.status == StatusCode::OK).count();
+    let more = usize::try_from(start.elapsed().as_secs() / 60 + replicas.alone()).unwrap();
+    assert!((30..=30 + more).contains(&allowed), "{allowed} of 90 requests pass a burst of 30");
+    assert!(answers.iter().all(|answer| [StatusCode::OK, StatusCode::TOO_MANY_REQUESTS].contains(&answer.status)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_answer_without_redis_and_share_again_when_it_is_back() {
+    let Some(replicas) = Replicas::start(|_| {}).await else { return };
+    let owner = replicas.all[0].actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let callers = replicas.callers(&owner, 9);
+    let shared = same_answer(&callers, &property, ("2026-07-01", "2026-07-28")).await;
+
+    replicas.relay.stop();
+    let path = format!("/api/properties/{property}/performance?scope=all&startDate=2026-08-01&endDate=2026-08-28");
+    for answer in join_all(callers.iter().map(|caller| caller.get(&path))).await {
+        answer.expect(200);
+    }
+    assert_eq!(same_answer(&callers, &property, ("2026-07-01", "2026-07-28")).await, shared, "each has it in memory");
+    replicas.until_redis_is("unavailable").await;
+
+    replicas.relay.resume();
+    replicas.until_redis_is("ok").await;
+    // The clocks of the replicas differ by now, so what each reads by itself has another time.
+    let mut days = (1..=30).map(|day| format!("2026-09-{day:02}"));
+    loop {
+        let day = days.next().unwrap();
+        let answers = answers(&callers, &property, ("2026-06-01", &day)).await;
+        if answers.iter().all(|answer| *answer == answers[0]) {
+            break;
+        }
+    }
+}
