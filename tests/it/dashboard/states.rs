@@ -72,7 +72,13 @@ async fn while_the_search_engine_is_away_the_page_shows_what_is_kept_and_how_old
     // Nothing is kept yet.
     faults::trouble(&app, &["quota403:1"]);
     let page = browser.get(&format!("{at}?compare=none")).await;
-    holds(&page, &["No earlier numbers of this site are kept.".to_owned(), "<a class=\"button\" href=\"\">Try again</a>".to_owned()]);
+    holds(
+        &page,
+        &[
+            "No earlier numbers of this site are kept.".to_owned(),
+            "<a class=\"button\" href=\"\">Try again</a>".to_owned(),
+        ],
+    );
     assert!(!page.body.contains("What is still known"), "{}", page.body);
     faults::trouble(&app, &[]);
     let property = json(&browser, &format!("/api/properties/{}", &at[3..])).await;
@@ -102,8 +108,7 @@ async fn a_question_without_numbers_shows_no_empty_tables() {
     let browser = Browser::signed_in(shared(), "owner").await;
     let at = path(&browser, "northmoor").await;
     let property = json(&browser, &format!("/api/properties/{}", &at[3..])).await;
-    let last: chrono::NaiveDate =
-        property["meta"]["freshness"]["lastFinalDate"].as_str().unwrap().parse().unwrap();
+    let last: chrono::NaiveDate = property["meta"]["freshness"]["lastFinalDate"].as_str().unwrap().parse().unwrap();
     let next = last + chrono::TimeDelta::days(1);
     let days = format!("startDate={next}&endDate={next}");
     let page = browser.get(&format!("{at}?{days}")).await.expect(200);
