@@ -3,6 +3,7 @@
 pub mod account;
 pub mod account_link;
 pub mod annotation;
+pub mod attempt;
 pub mod audit_event;
 pub mod authorization_code;
 pub mod branded_keyword;

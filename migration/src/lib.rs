@@ -8,6 +8,7 @@ mod m0002_properties;
 mod m0003_records;
 mod m0004_issuer;
 mod m0005_operations;
+mod m0006_attempts;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -22,6 +23,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0003_records::Migration),
             Box::new(m0004_issuer::Migration),
             Box::new(m0005_operations::Migration),
+            Box::new(m0006_attempts::Migration),
         ]
     }
 }

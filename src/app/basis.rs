@@ -22,7 +22,6 @@ use issuer::{
 };
 use pages::{page::Navigation, paths};
 use sea_orm::DatabaseConnection;
-use store::rate_limit::RateLimits;
 
 use super::http_settings;
 use crate::{
@@ -54,12 +53,7 @@ impl Basis<'_> {
     }
 
     /// The embedded issuer, if no other is configured.
-    pub fn provider(
-        &self,
-        demo_people: bool,
-        limits: Option<Arc<RateLimits>>,
-        upstream: Option<Upstream>,
-    ) -> Result<Option<IdentityProvider>, Error> {
+    pub fn provider(&self, demo_people: bool, upstream: Option<Upstream>) -> Result<Option<IdentityProvider>, Error> {
         let Self { config, base_url, writer, secrets, clock, random } = self;
         let mailer = mailer(&config.mail, clock, random)?;
         if !config.embeds_issuer() {
@@ -71,7 +65,7 @@ impl Basis<'_> {
         let settings = issuer_settings(config, base_url, demo_people);
         let (writer, secrets) = ((*writer).clone(), (*secrets).clone());
         let provider = IdentityProvider::new(settings, writer, secrets, (*clock).clone(), (*random).clone())
-            .with_limits(limits)
+            .with_limits(config.rate_limit.enabled)
             .with_mailer(mailer)
             .with_registration(config.identity.registration == Registration::Open)
             .with_key_max_age(age)

@@ -14,6 +14,7 @@ use common::{
     random::Random,
     secrets::{Key, Secrets},
 };
+use store::postgres;
 
 use crate::{
     config::{Config, Secret},
@@ -46,7 +47,7 @@ pub fn secrets(config: &Config, random: &Random) -> Result<Secrets, Error> {
     private_files::close_to_others(file.path());
     let keys = match file.read()? {
         Some(keys) => keys,
-        None => file.create(random.bytes())?,
+        None => file.create_for(config, random)?,
     };
     if keys.previous.is_some() {
         tracing::warn!("`sightline secrets rotate` was interrupted; run it again to finish it");
@@ -109,8 +110,21 @@ impl KeyFile {
         replace().map_err(|error| self.unusable(&error))
     }
 
+    /// Makes the first key, unless other machines may use the same database: each would make its own, and could not read what the others
+    /// seal.
+    pub fn create_for(&self, config: &Config, random: &Random) -> Result<Keys, Error> {
+        if postgres::is_elsewhere(&config.database_url()) {
+            return Err(Error::invalid(format!(
+                "secrets.key: is needed with PostgreSQL on another machine, the same for every replica; `openssl rand -hex 32` makes \
+                 one (or copy {} from another replica)",
+                self.path.display()
+            )));
+        }
+        self.create(random.bytes())
+    }
+
     /// Writes the first key. If another process was faster, its key counts.
-    pub fn create(&self, key: Key) -> Result<Keys, Error> {
+    fn create(&self, key: Key) -> Result<Keys, Error> {
         let beside = self.beside(&format!("new-{}", std::process::id()));
         let make = || {
             private_files::write(&beside, &hex(&key))?;
@@ -190,4 +204,30 @@ fn parse(digits: &str) -> Option<Key> {
         *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
     }
     Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn no_key_is_made_for_a_database_on_another_machine() {
+        let folder = TempDir::new().unwrap();
+        let mut config = Config { data_dir: folder.path().display().to_string(), ..Config::default() };
+        config.database.url = Some("postgres://sightline:hunter2@db.example/sightline".to_owned());
+        let refused = secrets(&config, &Random::seeded(1)).err().unwrap().to_string();
+        assert!(refused.contains("secrets.key: is needed") && !refused.contains("hunter2"), "{refused}");
+        assert!(KeyFile::of(&config).read().unwrap().is_none());
+
+        fs::write(KeyFile::of(&config).path(), "07".repeat(32)).unwrap();
+        assert!(secrets(&config, &Random::seeded(1)).is_ok(), "a copied key");
+        fs::remove_file(KeyFile::of(&config).path()).unwrap();
+        config.secrets.key = Some(Secret("07".repeat(32)));
+        assert!(secrets(&config, &Random::seeded(1)).is_ok(), "a key in the settings");
+        config.secrets.key = None;
+        config.database.url = Some("postgres://sightline@127.0.0.1/sightline".to_owned());
+        assert!(secrets(&config, &Random::seeded(1)).is_ok(), "a server on this machine");
+    }
 }

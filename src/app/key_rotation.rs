@@ -70,7 +70,7 @@ impl Rotation {
         let lock = file.take()?;
         let found = match file.read()? {
             Some(keys) => keys,
-            None => file.create(random.bytes())?,
+            None => file.create_for(config, random)?,
         };
         Ok(Self { file, found, _lock: lock })
     }

@@ -1,6 +1,7 @@
 //! Assembles a service from its settings. The only module that depends on all parts.
 
 mod basis;
+mod capacity;
 mod key_file;
 mod key_rotation;
 mod metrics;
@@ -98,6 +99,7 @@ pub async fn start_on(
     parts::make_data_folder(&config)?;
     let claim = database::claim(&database_url)?;
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
+    capacity::warn_if_scarce(&parts).await;
     if demo_people {
         demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;
     }

@@ -21,7 +21,6 @@ use shared::Shared;
 use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
-    rate_limit::RateLimits,
     schema,
 };
 use telemetry::{polls::PollMeter, requests::RequestMeter};
@@ -136,10 +135,10 @@ pub async fn build(
     );
     let limits =
         config.rate_limit.enabled.then(|| CallerLimits::new(clock.clone(), shared.as_ref().map(Shared::limits)));
-    let attempts = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
-    let provider = basis.provider(demo_people, attempts, upstream)?;
+    let provider = basis.provider(demo_people, upstream)?;
     let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
-    let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
+    let integrations =
+        providers::integrations(&config, &search, simulated.as_deref(), &providers_http, shared.as_ref());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
         health: HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone()),

@@ -21,7 +21,7 @@ pub struct Secret(pub String);
 #[serde(default, deny_unknown_fields)]
 pub struct Secrets {
     /// Key that seals stored secrets.
-    #[schemars(extend("x-allowed" = "64 hex digits", "x-default" = "made once, kept in `data_dir`"))]
+    #[schemars(extend("x-allowed" = "64 hex digits", "x-default" = "made once, kept in `data_dir`; none with PostgreSQL on another machine"))]
     pub key: Option<Secret>,
     /// Key before `secrets.key`, [while it is replaced](SELF-HOSTING.md#a-new-key). It opens and never seals.
     #[schemars(extend("x-allowed" = "64 hex digits, beside another `secrets.key`"))]

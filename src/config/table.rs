@@ -172,7 +172,7 @@ mod tests {
             "| `identity.registration` | `SIGHTLINE_IDENTITY__REGISTRATION` | `open` | `open` or `closed` | ",
             "| `plans.agency.tracked_properties` | `SIGHTLINE_PLANS__AGENCY__TRACKED_PROPERTIES` | 250 | a whole number | ",
             "| `rate_limit.burst` | `SIGHTLINE_RATE_LIMIT__BURST` | 60 | a whole number from 1 | ",
-            "| `secrets.key` | `SIGHTLINE_SECRETS__KEY` | made once, kept in `data_dir` | 64 hex digits | ",
+            "| `secrets.key` | `SIGHTLINE_SECRETS__KEY` | made once, kept in `data_dir`; none with PostgreSQL on another machine | 64 hex digits | ",
         ] {
             assert!(page.contains(row), "{row}");
         }

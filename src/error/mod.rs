@@ -11,6 +11,7 @@ use common::compute::Died;
 use sea_orm::{DbErr, SqlErr};
 use search_engine::{PlanError, TroubleKind};
 use seo::{AccountRefusal, Exhausted};
+use store::unavailable;
 use uuid::Uuid;
 
 mod remedy;
@@ -129,6 +130,9 @@ pub enum Error {
     /// The service is overloaded. Nothing was done.
     #[error("overloaded: {0}")]
     Overloaded(String),
+    /// The database cannot answer at the moment ([`store::unavailable`]). A write whose commit was under way may have been done.
+    #[error("the database is unavailable: {0}")]
+    DatabaseUnavailable(#[source] DbErr),
     /// An internal fault. The text goes to the log only.
     #[error("{0}")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -188,7 +192,7 @@ impl Error {
             Self::ProviderOutOfCredit(_) => Code::ProviderOutOfCredit,
             Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
             Self::PreconditionFailed => Code::PreconditionFailed,
-            Self::Overloaded(_) => Code::Unavailable,
+            Self::Overloaded(_) | Self::DatabaseUnavailable(_) => Code::Unavailable,
             Self::Internal(_) => Code::Internal,
         }
     }
@@ -197,7 +201,7 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::NotFound | Self::Internal(_) | Self::Overloaded(_) => return None,
+            Self::NotFound | Self::Internal(_) | Self::Overloaded(_) | Self::DatabaseUnavailable(_) => return None,
             Self::CallerGone => "You have deleted your data here; sign in again to start afresh.".into(),
             Self::SubscriptionRequired { by, lack } => lack.way_out(by).into(),
             Self::RoleTooLow { needed, at } => {
@@ -253,6 +257,7 @@ impl Error {
             | Self::ProviderUnavailable { retry_after, .. }
             | Self::TooMany(_, retry_after) => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),
+            Self::DatabaseUnavailable(_) => Some(unavailable::RETRY_AFTER),
             _ => None,
         }
     }
@@ -264,6 +269,7 @@ impl From<Error> for ApiError {
         match &error {
             Error::Internal(why) => tracing::error!(error = &**why as &dyn std::error::Error, "internal error: {why}"),
             Error::Overloaded(text) => tracing::warn!("overloaded: {text}"),
+            Error::DatabaseUnavailable(why) => tracing::warn!(error = %why, "the database is unavailable"),
             _ => {}
         }
         let told = Self { retry_after: error.retry_after(), ..Self::new(error.code()) };
@@ -307,15 +313,14 @@ impl From<store::Error> for Error {
 
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
-        match error {
-            // No connection became available in time.
-            DbErr::ConnectionAcquire(error) => Self::Overloaded(error.to_string()),
-            error => match error.sql_err() {
-                // The owner of the property, or the caller, was deleted after the request was admitted.
-                Some(SqlErr::ForeignKeyConstraintViolation(text)) if text.contains("_property_id") => Self::NotFound,
-                Some(SqlErr::ForeignKeyConstraintViolation(_)) => Self::CallerGone,
-                _ => Self::Internal(Box::new(error)),
-            },
+        if unavailable::is_unavailable(&error) {
+            return Self::DatabaseUnavailable(error);
+        }
+        match error.sql_err() {
+            // The owner of the property, or the caller, was deleted after the request was admitted.
+            Some(SqlErr::ForeignKeyConstraintViolation(text)) if text.contains("_property_id") => Self::NotFound,
+            Some(SqlErr::ForeignKeyConstraintViolation(_)) => Self::CallerGone,
+            _ => Self::Internal(Box::new(error)),
         }
     }
 }

@@ -6,6 +6,7 @@ use poem::{
     http::StatusCode,
 };
 use poem_openapi::error::{ContentTypeError, ParseParamError, ParsePathError, ParseRequestPayloadError};
+use store::unavailable;
 
 /// Returns the API error for any error. Text of the HTTP layer reaches the client only if it describes the client's own input.
 #[must_use]
@@ -37,6 +38,10 @@ fn by_status(error: &poem::Error) -> ApiError {
         StatusCode::PAYLOAD_TOO_LARGE => Code::PayloadTooLarge,
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
         status if status.is_client_error() => Code::InvalidRequest,
+        StatusCode::SERVICE_UNAVAILABLE => {
+            tracing::warn!("unavailable: {error}");
+            return ApiError::new(Code::Unavailable).retry_after(unavailable::RETRY_AFTER);
+        }
         _ => return ApiError::new(Code::Internal).hint(error.to_string()),
     };
     ApiError::new(code)

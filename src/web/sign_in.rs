@@ -27,6 +27,7 @@ use poem::{
 };
 use sea_orm::SqlErr;
 use serde::{Deserialize, Serialize};
+use store::unavailable::{RETRY_AFTER, is_unavailable};
 use telemetry::quoted;
 
 use super::account;
@@ -240,6 +241,11 @@ fn redirect(to: &str) -> Response {
 /// The page for a failed sign-in, with a link to try again. The details go to the log.
 fn page(error: &SignInError, return_to: &str) -> Response {
     tracing::warn!(error = %quoted(error), "browser sign-in failed");
+    let unavailable = (
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Sign-in is not available at the moment",
+        "Please try again in a few seconds.",
+    );
     let (status, title, text) = match error {
         SignInError::Lost => (
             StatusCode::BAD_REQUEST,
@@ -247,11 +253,8 @@ fn page(error: &SignInError, return_to: &str) -> Response {
             "It took too long, was used before, or began in another browser.",
         ),
         SignInError::Refused => (StatusCode::FORBIDDEN, "The sign-in was cancelled", "Nobody was signed in."),
-        SignInError::IssuerUnavailable(_) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "Sign-in is not available at the moment",
-            "Please try again in a few seconds.",
-        ),
+        SignInError::IssuerUnavailable(_) => unavailable,
+        SignInError::Database(error) if is_unavailable(error) => unavailable,
         SignInError::Left => (
             StatusCode::FORBIDDEN,
             "Your data was deleted",
@@ -272,7 +275,7 @@ fn page(error: &SignInError, return_to: &str) -> Response {
         p { a.button href={ "/auth/login?return_to=" (again) } { "Sign in again" } }
     });
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        response.headers_mut().insert(header::RETRY_AFTER, 5.into());
+        response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER.into());
     }
     response
 }

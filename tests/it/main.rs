@@ -33,6 +33,7 @@ mod metrics;
 mod module_graph;
 mod network;
 mod operators;
+mod outages;
 mod pages;
 mod parameters;
 mod people;

@@ -59,7 +59,7 @@ impl Secrets {
     }
 
     /// A digest by which equal secrets in one `context` are known. Without the key it tells nothing about them. Another key gives other
-    /// digests, so it is kept in memory only.
+    /// digests, so it is kept for a short time only.
     #[must_use]
     pub fn digest(&self, plain: &[u8], context: &str) -> String {
         let digest = self.digests.clone().chain_update(context).chain_update([0]).chain_update(plain).finalize();

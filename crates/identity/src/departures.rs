@@ -31,6 +31,10 @@ pub const NO_NEW_TRIAL_FOR: TimeDelta = TimeDelta::days(365);
 /// The id of the one key, and the context that it is sealed for.
 const KEY: &str = "departure";
 
+/// The refusal to start with a secrets key that does not open the stored key, which every database holds from its first start on.
+const OTHER_KEY: &str = "secrets.key: is not the key of this database, whose sealed values it cannot open. Give every replica the key \
+     with which the database was first used, or, while it is being replaced, that one as secrets.previous_key";
+
 /// Hashes people and knows who has left. The key is in the database, sealed, so that a new secrets key leaves the hashes valid.
 #[derive(Clone)]
 pub struct Departures(Arc<Key>);
@@ -45,7 +49,7 @@ impl Departures {
     /// Hashes with the key of the database, which is made at first start.
     ///
     /// # Errors
-    /// The database cannot answer, or the secrets key does not open the stored key.
+    /// The database cannot answer, or the secrets key is not the one of this database.
     pub async fn open(db: &DatabaseConnection, secrets: &Secrets, random: &Random) -> Result<Self, Error> {
         let row = departure_key::ActiveModel {
             id: Set(KEY.to_owned()),
@@ -59,7 +63,7 @@ impl Departures {
         }
         let stored = departure_key::Entity::find_by_id(KEY).one(db).await?;
         let stored = stored.ok_or_else(|| Error::broken("a key just inserted is not there"))?;
-        let key = secrets.open(&stored.sealed, KEY).map_err(Error::broken)?;
+        let key = secrets.open(&stored.sealed, KEY).map_err(|_| Error::refused(OTHER_KEY))?;
         let key = key.try_into().map_err(|_| Error::broken("the stored key of departures has another length"))?;
         Ok(Self::new(key))
     }
@@ -194,6 +198,17 @@ mod tests {
         assert_eq!(sweep(&db, age, noon() + age + LEEWAY).await.unwrap(), 0);
         assert_eq!(sweep(&db, age, noon() + age + LEEWAY + TimeDelta::seconds(1)).await.unwrap(), 1);
         assert_eq!(again.left_at(&db, "i", "s").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_replica_with_another_secrets_key_is_refused() {
+        let (db, random) = (database().await, Random::seeded(1));
+        let open = async |secrets: Secrets| Departures::open(&db, &secrets, &random).await.map(drop);
+        open(Secrets::new([7; 32], random.clone())).await.unwrap();
+        let refused = open(Secrets::new([8; 32], random.clone())).await.unwrap_err();
+        assert!(matches!(&refused, Error::Refused(why) if why.starts_with("secrets.key: is not")), "{refused}");
+        open(Secrets::new([8; 32], random.clone()).with_previous(Some([7; 32]))).await.unwrap();
+        open(Secrets::new([7; 32], random.clone())).await.unwrap();
     }
 
     #[tokio::test]

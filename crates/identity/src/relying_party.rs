@@ -7,13 +7,14 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use common::{clock::Clock, plain_text, urls::is_secure};
 use openidconnect::{
     AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndUserEmail, HttpRequest, HttpResponse, LoginHint,
-    Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse, TokenUrl,
-    UserInfoUrl,
+    Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
+    TokenResponse, TokenUrl, UserInfoError, UserInfoUrl,
     core::{
         CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenClaims,
         CoreJsonWebKeySet, CoreUserInfoClaims,
     },
 };
+use reqwest::StatusCode;
 use sea_orm::DbErr;
 use serde::Deserialize;
 use url::Url;
@@ -161,7 +162,11 @@ impl RelyingParty {
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
         let http = self.issuer().http().clone();
         let http = move |request| send(http.clone(), request);
-        let tokens = request.set_pkce_verifier(attempt.verifier).request_async(&http).await.map_err(failed)?;
+        let tokens = request.set_pkce_verifier(attempt.verifier).request_async(&http).await;
+        let tokens = tokens.map_err(|error| match error {
+            RequestTokenError::Request(error) => unsent(&error),
+            error => failed(error),
+        })?;
         let token = tokens.id_token().ok_or_else(|| failed("the answer has no ID token"))?;
         let client = CoreClient::from_provider_metadata(metadata.set_jwks(self.keys_for(token).await?), id, secret);
         let (clock, now) = (self.clock.clone(), self.clock.now());
@@ -183,7 +188,10 @@ impl RelyingParty {
         if self.reads_userinfo && redeemed.address.is_none() {
             let claims: Option<CoreUserInfoClaims> =
                 match client.user_info(tokens.access_token().clone(), Some(said.subject().clone())) {
-                    Ok(request) => Some(request.request_async(&http).await.map_err(failed)?),
+                    Ok(request) => Some(request.request_async(&http).await.map_err(|error| match error {
+                        UserInfoError::Request(error) => unsent(&error),
+                        error => failed(error),
+                    })?),
                     Err(_) => None,
                 };
             redeemed.complete(claims.as_ref());
@@ -237,11 +245,14 @@ fn check_endpoints(metadata: &Metadata) -> Result<(), SignInError> {
     }
 }
 
-/// Sends a request of the openidconnect crate through the service's own HTTP client.
+/// Sends a request of the openidconnect crate through the service's own HTTP client. An answer with status 503 is an error.
 async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, reqwest::Error> {
     let (parts, body) = request.into_parts();
     let request = http.request(parts.method, parts.uri.to_string()).headers(parts.headers);
-    let response = request.body(body).timeout(TIME_LIMIT).send().await?;
+    let mut response = request.body(body).timeout(TIME_LIMIT).send().await?;
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response = response.error_for_status()?;
+    }
     let (status, headers) = (response.status(), response.headers().clone());
     let mut answer = HttpResponse::new(response.bytes().await?.to_vec());
     *answer.status_mut() = status;
@@ -271,6 +282,15 @@ fn session_of(token: &CoreIdToken) -> Option<Uuid> {
     let token = token.to_string();
     let body = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
     Uuid::try_parse(&serde_json::from_slice::<Body>(&body).ok()?.sid?).ok()
+}
+
+/// A request without an answer that can be read. The issuer may be away.
+fn unsent(error: &reqwest::Error) -> SignInError {
+    if error.is_status() || error.is_connect() || error.is_timeout() {
+        IssuerUnavailable(error.to_string()).into()
+    } else {
+        failed(error)
+    }
 }
 
 fn failed(error: impl std::fmt::Display) -> SignInError {

@@ -92,9 +92,13 @@ impl IdentityProvider {
     }
 
     /// Counts an authorization of the person, and returns whether there is room for it. Each leaves rows for a day.
-    pub(super) fn counts_authorization(&self, subject: &str) -> bool {
-        let Some(limits) = &self.limits else { return true };
-        limits.count(&format!("authorized/{subject}"), Rate::per_hour(MAX_PER_HOUR)).retry_after.is_none()
+    pub(super) async fn counts_authorization(&self, subject: &str) -> Result<bool, OAuthError> {
+        let Some(counts) = &self.counts else { return Ok(true) };
+        match counts.count(&format!("authorized/{subject}"), Rate::per_hour(MAX_PER_HOUR)).await {
+            Ok(()) => Ok(true),
+            Err(OAuthError::TooMany(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Locks the account of `subject` until the transaction ends, so that nothing is stored for a person who deletes their data

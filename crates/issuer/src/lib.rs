@@ -9,6 +9,7 @@ pub mod client_metadata;
 pub mod clients;
 mod codes;
 mod consents;
+mod counts;
 pub mod demo;
 mod endpoints;
 mod family;
@@ -34,9 +35,10 @@ use chrono::TimeDelta;
 use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
 use pages::page::Navigation;
 use sea_orm::DatabaseConnection;
-use store::rate_limit::RateLimits;
 
-use self::{accounts::attempts::Attempts, client_documents::ClientDocuments, keys::Keys, upstream::Upstream};
+use self::{
+    accounts::attempts::Attempts, client_documents::ClientDocuments, counts::Counts, keys::Keys, upstream::Upstream,
+};
 use crate::mail::Mailer;
 
 pub use endpoints::registration::MAX_CLIENTS;
@@ -69,7 +71,8 @@ pub struct IdentityProvider {
     pub clock: Clock,
     /// The source of ids and tokens.
     pub random: Random,
-    limits: Option<Arc<RateLimits>>,
+    /// Counts registrations and authorizations, if they are limited.
+    counts: Option<Counts>,
     registration_is_open: bool,
     documents: Option<ClientDocuments>,
     attempts: Attempts,
@@ -89,13 +92,13 @@ impl IdentityProvider {
         Self {
             settings: Arc::new(settings),
             keys: Keys::new(db.clone(), secrets.clone(), clock.clone()),
-            attempts: Attempts::new(clock.clone()),
+            attempts: Attempts::new(Counts::new(db.clone(), secrets.clone(), clock.clone())),
             db,
             secrets,
             key_max_age: KEY_MAX_AGE,
             clock,
             random,
-            limits: None,
+            counts: None,
             registration_is_open: true,
             documents: None,
             mailer: None,
@@ -110,10 +113,11 @@ impl IdentityProvider {
         Self { navigation, ..self }
     }
 
-    /// Returns the issuer with a limit on registrations by address.
+    /// Returns the issuer with limits on registrations by address and on authorizations by person, or without.
     #[must_use]
-    pub fn with_limits(self, limits: Option<Arc<RateLimits>>) -> Self {
-        Self { limits, ..self }
+    pub fn with_limits(self, is_limited: bool) -> Self {
+        let counts = is_limited.then(|| Counts::new(self.db.clone(), self.secrets.clone(), self.clock.clone()));
+        Self { counts, ..self }
     }
 
     /// Returns the issuer with a server that mails links for forgotten passwords.

@@ -3,6 +3,7 @@
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use sea_orm::DbErr;
 use serde_json::{Value, json};
+use store::unavailable;
 
 /// An error of an endpoint that responds in JSON.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +19,10 @@ pub enum OAuthError {
     /// Too many requests: status 429, and the seconds after which to try again.
     #[error("too many requests")]
     TooMany(u64),
-    /// The database does not respond, or the signing key cannot be used.
+    /// The database cannot answer at the moment: status 503.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(String),
+    /// A fault of the issuer, such as a signing key that cannot be used.
     #[error("internal: {0}")]
     Internal(String),
 }
@@ -30,7 +34,11 @@ pub(super) fn refused(code: &'static str, description: &'static str) -> OAuthErr
 
 impl From<DbErr> for OAuthError {
     fn from(error: DbErr) -> Self {
-        Self::Internal(error.to_string())
+        if unavailable::is_unavailable(&error) {
+            Self::Unavailable(error.to_string())
+        } else {
+            Self::Internal(error.to_string())
+        }
     }
 }
 
@@ -40,6 +48,7 @@ impl ResponseError for OAuthError {
             Self::Refused { code: "invalid_client", .. } => StatusCode::UNAUTHORIZED,
             Self::Refused { .. } => StatusCode::BAD_REQUEST,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -49,6 +58,10 @@ impl ResponseError for OAuthError {
             Self::Refused { code, description } => json!({ "error": code, "error_description": description }),
             Self::TooMany(_) => {
                 json!({ "error": "temporarily_unavailable", "error_description": "Too many requests; try again later." })
+            }
+            Self::Unavailable(reason) => {
+                tracing::warn!(reason, "the database is unavailable to the issuer");
+                json!({ "error": "temporarily_unavailable", "error_description": "Not available at the moment; try again later." })
             }
             Self::Internal(reason) => {
                 tracing::error!(reason, "the issuer cannot answer");
@@ -62,8 +75,13 @@ impl ResponseError for OAuthError {
                 .headers_mut()
                 .insert("WWW-Authenticate", poem::http::HeaderValue::from_static("Basic realm=\"oauth\""));
         }
-        if let Self::TooMany(seconds) = self {
-            response.headers_mut().insert("Retry-After", (*seconds).into());
+        let retry_after = match self {
+            Self::TooMany(seconds) => Some(*seconds),
+            Self::Unavailable(_) => Some(unavailable::RETRY_AFTER),
+            Self::Refused { .. } | Self::Internal(_) => None,
+        };
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert("Retry-After", seconds.into());
         }
         response
     }

@@ -11,6 +11,7 @@ use super::{
     IdentityProvider,
     accounts::links,
     clients::BUILT_IN,
+    counts,
     endpoints::registration::MAX_CLIENTS,
     keys::{KeysError, rotation},
 };
@@ -34,6 +35,7 @@ impl IdentityProvider {
         let tokens = refresh_token::Entity::delete_many().filter(refresh_token::Column::ExpiresAt.lt(limit));
         let grants = oauth_grant::Entity::delete_many().filter(oauth_grant::Column::ExpiresAt.lt(limit));
         let mut deleted = rotation::sweep(db, now).await?;
+        deleted += counts::sweep(db, now).await?;
         deleted += codes.exec(db).await?.rows_affected;
         deleted += tokens.exec(db).await?.rows_affected;
         deleted += grants.exec(db).await?.rows_affected;

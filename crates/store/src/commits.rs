@@ -24,6 +24,7 @@ pub const UNRELATED: &[&str] = &[
     "account",
     "account_link",
     "annotation",
+    "attempt",
     "audit_event",
     "authorization_code",
     "branded_keyword",

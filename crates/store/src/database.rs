@@ -20,7 +20,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use super::commits::Commits;
-use crate::Error;
+use crate::{
+    Error,
+    postgres::{self, Failures},
+};
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -54,9 +57,14 @@ impl Statements {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn watch(&self, mut db: DatabaseConnection) -> DatabaseConnection {
+    fn watch(&self, mut db: DatabaseConnection, failures: Failures) -> DatabaseConnection {
         let statements = self.clone();
-        db.set_metric_callback(move |_| statements.add());
+        db.set_metric_callback(move |statement| {
+            statements.add();
+            if statement.failed {
+                failures.note();
+            }
+        });
         db
     }
 }
@@ -70,7 +78,9 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let statements = Statements::default();
     let in_memory = url.contains(":memory:");
     if !url.starts_with("sqlite:") {
-        let db = statements.watch(connect(url, max_connections, |_| ()).await?);
+        let failures = Failures::default();
+        let db = connect(url, max_connections, |options| postgres::configure(options, &failures)).await?;
+        let db = statements.watch(db, failures);
         return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements });
     }
     if !in_memory {
@@ -81,9 +91,9 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let writer = connect(url, 1, |options| {
         options.map_sqlx_sqlite_pool_opts(move |pool| watched.watch(pool));
     });
-    let writer = statements.watch(writer.await?);
-    let reader =
-        if in_memory { writer.clone() } else { statements.watch(connect(url, max_connections, read_only).await?) };
+    let watch = |db| statements.watch(db, Failures::default());
+    let writer = watch(writer.await?);
+    let reader = if in_memory { writer.clone() } else { watch(connect(url, max_connections, read_only).await?) };
     Ok(Opened { reader, writer, commits: Some(commits), statements })
 }
 

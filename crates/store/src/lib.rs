@@ -4,10 +4,12 @@ pub mod caller_limits;
 pub mod commits;
 pub mod database;
 mod error;
+pub mod postgres;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;
 pub mod schema;
+pub mod unavailable;
 pub mod unit_of_work;
 
 pub use error::Error;

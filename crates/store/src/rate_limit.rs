@@ -60,6 +60,11 @@ impl Rate {
     }
 
     /// Time to regain the whole burst.
+    #[must_use]
+    pub fn whole_burst(self) -> Duration {
+        Duration::from_nanos(u64::try_from(self.window()).unwrap_or_default())
+    }
+
     fn window(self) -> i64 {
         self.interval * i64::from(self.burst.get())
     }

@@ -7,7 +7,7 @@
 use migration::{Migrator, MigratorTrait as _};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
 
-use crate::Error;
+use crate::{Error, postgres};
 
 /// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
@@ -35,6 +35,7 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
         return if is_behind(db).await?.is_some() { Ok(Migrator::up(db, None).await?) } else { Ok(()) };
     }
     let transaction = db.begin().await?;
+    postgres::lift_limits(&transaction).await?;
     transaction.execute_unprepared(MIGRATION_LOCK).await?;
     if is_behind(&transaction).await?.is_some() {
         Migrator::up(&transaction, None).await?;

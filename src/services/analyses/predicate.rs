@@ -51,7 +51,7 @@ pub async fn pinned(db: &impl ConnectionTrait, access: &ReadableProperty) -> Res
     let Some(view) = access.view().filter(|view| view.narrows()) else { return Ok(Predicate::default()) };
     match expressions(db, access, view.classification, view.filters.as_ref()).await {
         Ok((expressions, _)) => Ok(Predicate { kept: expressions.len(), ..Predicate::of(expressions) }),
-        Err(error @ (Error::Internal(_) | Error::Overloaded(_))) => Err(error),
+        Err(error @ (Error::Internal(_) | Error::Overloaded(_) | Error::DatabaseUnavailable(_))) => Err(error),
         Err(_) => Err(Error::NotFound),
     }
 }

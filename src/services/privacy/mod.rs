@@ -56,7 +56,7 @@ impl Privacy {
     /// while it is taken.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] if the person's other export does not end in time, or the database cannot answer.
+    /// [`Error::Overloaded`] if the person's other export does not end in time.
     pub async fn export(&self, member: &Arc<Member>) -> Result<BoxStream<'static, io::Result<Bytes>>, Error> {
         export::export(self, member).await
     }
@@ -72,7 +72,7 @@ impl Privacy {
         let mut attempt = 1;
         let gone = loop {
             match self.erase(user).await {
-                Err(Error::Internal(error)) if attempt < ATTEMPTS && is_deadlock(error.as_ref()) => attempt += 1,
+                Err(Error::DatabaseUnavailable(error)) if attempt < ATTEMPTS && is_deadlock(&error) => attempt += 1,
                 gone => break gone?,
             }
         };
@@ -108,13 +108,8 @@ impl Privacy {
 }
 
 /// Returns whether `PostgreSQL` ended the transaction because two waited for each other.
-fn is_deadlock(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
-    let (DbErr::Exec(error) | DbErr::Query(error)) = (match error.downcast_ref::<DbErr>() {
-        Some(error) => error,
-        None => return false,
-    }) else {
-        return false;
-    };
+fn is_deadlock(error: &DbErr) -> bool {
+    let (DbErr::Exec(error) | DbErr::Query(error)) = error else { return false };
     let RuntimeErr::SqlxError(error) = error else { return false };
     error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "40P01")
 }

@@ -120,6 +120,7 @@ pub const TABLES: &[Table] = &[
     deleted("users", "id = :user", &["profile", "subscription"]),
     nobodys("oauth_client", "a client is an application's, and nobody is known to have registered it"),
     nobodys("signing_key", "the service's own keys"),
+    nobodys("attempt", "a keyed hash, kept for an hour at most, which counts guesses and registrations"),
     nobodys("departure", "a keyed hash, kept as long as a token from before could be presented"),
     nobodys("departure_key", "the service's own key"),
     nobodys("former_trial", "the same keyed hash, kept for a year, so that nobody gets a new trial by leaving"),

@@ -17,8 +17,8 @@ use identity::{
     trail,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
-    DbErr, EntityTrait, IntoActiveModel, QuerySelect as _, TryInsertResult, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait,
+    IntoActiveModel, QuerySelect as _, TryInsertResult, sea_query::LockType,
 };
 use store::database;
 use uuid::Uuid;
@@ -65,8 +65,7 @@ impl Users for StoredUsers {
     async fn resolve(&self, claims: &Claims) -> Result<Option<user::Model>, DbErr> {
         match self.sign_in(claims, self.clock.now()).await {
             Ok(user) => Ok(user),
-            // Keeps its meaning: the service is busy, not broken.
-            Err(Error::Overloaded(_)) => Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)),
+            Err(Error::DatabaseUnavailable(error)) => Err(error),
             Err(error) => Err(DbErr::Custom(error.to_string())),
         }
     }

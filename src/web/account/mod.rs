@@ -33,6 +33,7 @@ use poem::{
     Body, EndpointExt as _, IntoResponse as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post,
 };
 use sea_orm::DatabaseConnection;
+use store::unavailable::RETRY_AFTER;
 
 use crate::{
     admission::{AdmissionError, Admissions},
@@ -213,7 +214,7 @@ fn failed(error: &Error) -> Response {
 pub(super) fn unavailable() -> Response {
     let mut response =
         refused(StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again in a few seconds.");
-    response.headers_mut().insert("Retry-After", 5.into());
+    response.headers_mut().insert("Retry-After", RETRY_AFTER.into());
     response
 }
 

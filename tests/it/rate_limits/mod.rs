@@ -4,6 +4,7 @@ mod addresses;
 mod failures;
 mod in_flight;
 mod links;
+mod replicas;
 mod sign_in;
 mod upstream;
 

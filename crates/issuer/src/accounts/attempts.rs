@@ -1,13 +1,13 @@
-//! Limits on guesses at passwords. They are on even if `rate_limit.enabled` is false.
+//! Limits on guesses at passwords. They are on even if `rate_limit.enabled` is false, and replicas share them.
 //!
 //! A browser that the holder of an account has signed in with before is counted by itself. So strangers who try an account from
 //! many addresses make it wait for other strangers, and never for its holder.
 
-use std::sync::Arc;
-
-use common::{addresses::ClientAddress, clock::Clock, digest::sha256_hex};
-use store::rate_limit::{Rate, RateLimits};
+use common::{addresses::ClientAddress, digest::sha256_hex};
+use store::rate_limit::Rate;
 use uuid::Uuid;
+
+use crate::{counts::Counts, response::OAuthError};
 
 /// Guesses at one account from one address, or from one known browser: ten at once, thirty an hour.
 const PER_ACCOUNT_AND_ADDRESS: (u32, u32) = (30, 10);
@@ -21,49 +21,50 @@ const LINKS_PER_ADDRESS: (u32, u32) = (30, 10);
 const LINKS_PER_ACCOUNT: (u32, u32) = (5, 3);
 
 /// The counters.
-#[derive(Clone, Debug)]
-pub struct Attempts(Arc<RateLimits>);
-
-/// Too many attempts. The next one is allowed after this many seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooMany(pub u64);
+#[derive(Clone)]
+pub struct Attempts(Counts);
 
 impl Attempts {
-    pub fn new(clock: Clock) -> Self {
-        Self(Arc::new(RateLimits::new(clock)))
+    pub fn new(counts: Counts) -> Self {
+        Self(counts)
     }
 
     /// Counts a guess at the password of `email` from `address`, or from the known browser `device`. An address without an account
     /// counts like any other.
-    pub fn guess(&self, email: &str, address: &ClientAddress, device: Option<Uuid>) -> Result<(), TooMany> {
+    pub async fn guess(&self, email: &str, address: &ClientAddress, device: Option<Uuid>) -> Result<(), OAuthError> {
         let account = sha256_hex(&entity::email_key(email));
         if let Some(device) = device {
-            return self.count(&format!("device/{device}/{account}"), PER_ACCOUNT_AND_ADDRESS);
+            return self.count(&format!("device/{device}/{account}"), PER_ACCOUNT_AND_ADDRESS).await;
         }
-        self.count(&format!("pair/{account}/{address}"), PER_ACCOUNT_AND_ADDRESS)?;
-        self.count(&format!("address/{address}"), PER_ADDRESS)?;
-        self.count(&format!("account/{account}"), PER_ACCOUNT)
+        self.count(&format!("pair/{account}/{address}"), PER_ACCOUNT_AND_ADDRESS).await?;
+        self.count(&format!("address/{address}"), PER_ADDRESS).await?;
+        self.count(&format!("account/{account}"), PER_ACCOUNT).await
     }
 
     /// Counts a request for a link from `address`.
-    pub fn ask_for_link(&self, address: &ClientAddress) -> Result<(), TooMany> {
-        self.count(&format!("links/{address}"), LINKS_PER_ADDRESS)
+    pub async fn ask_for_link(&self, address: &ClientAddress) -> Result<(), OAuthError> {
+        self.count(&format!("links/{address}"), LINKS_PER_ADDRESS).await
     }
 
     /// Counts a link mailed to `email`.
-    pub fn mail_link(&self, email: &str) -> Result<(), TooMany> {
-        self.count(&format!("mailed/{}", sha256_hex(&entity::email_key(email))), LINKS_PER_ACCOUNT)
+    pub async fn mail_link(&self, email: &str) -> Result<(), OAuthError> {
+        self.count(&format!("mailed/{}", sha256_hex(&entity::email_key(email))), LINKS_PER_ACCOUNT).await
     }
 
-    fn count(&self, key: &str, (per_hour, burst): (u32, u32)) -> Result<(), TooMany> {
-        let standing = self.0.count(key, Rate::hourly(per_hour, burst));
-        standing.retry_after.map_or(Ok(()), |seconds| Err(TooMany(seconds)))
+    async fn count(&self, key: &str, (per_hour, burst): (u32, u32)) -> Result<(), OAuthError> {
+        self.0.count(key, Rate::hourly(per_hour, burst)).await
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, TimeDelta};
+    use chrono::TimeDelta;
+    use common::{
+        clock::{Clock, Hand},
+        random::Random,
+        secrets::Secrets,
+    };
+    use test_data::{database, noon};
 
     use super::*;
 
@@ -71,42 +72,57 @@ mod tests {
         ClientAddress::new([198, 51, 100, last].into())
     }
 
-    #[test]
-    fn one_address_guesses_ten_times_and_waits() {
-        let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH);
-        let attempts = Attempts::new(clock);
+    async fn attempts() -> (Attempts, Hand) {
+        let (clock, hand) = Clock::manual(noon());
+        (Attempts::new(Counts::new(database().await, Secrets::new([7; 32], Random::seeded(1)), clock)), hand)
+    }
+
+    /// Guesses from `address`, or from a known browser. Returns the seconds to wait.
+    async fn guess(attempts: &Attempts, email: &str, address: u8, device: Option<Uuid>) -> Option<u64> {
+        match attempts.guess(email, &at(address), device).await {
+            Ok(()) => None,
+            Err(OAuthError::TooMany(seconds)) => Some(seconds),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn one_address_guesses_ten_times_and_waits() {
+        let (attempts, hand) = attempts().await;
         for _ in 0..10 {
-            assert_eq!(attempts.guess("ann@corp.test", &at(1), None), Ok(()));
+            assert_eq!(guess(&attempts, "ann@corp.test", 1, None).await, None);
         }
-        assert_eq!(attempts.guess(" ANN@corp.test", &at(1), None), Err(TooMany(120)), "any spelling");
-        assert_eq!(attempts.guess("ann@corp.test", &at(2), None), Ok(()));
-        assert_eq!(attempts.guess("bob@corp.test", &at(1), None), Ok(()));
+        assert_eq!(guess(&attempts, " ANN@corp.test", 1, None).await, Some(120), "any spelling");
+        assert_eq!(guess(&attempts, "ann@corp.test", 2, None).await, None);
+        assert_eq!(guess(&attempts, "bob@corp.test", 1, None).await, None);
         hand.advance(TimeDelta::seconds(120));
-        assert_eq!(attempts.guess("ann@corp.test", &at(1), None), Ok(()));
+        assert_eq!(guess(&attempts, "ann@corp.test", 1, None).await, None);
     }
 
-    #[test]
-    fn an_address_that_tries_many_accounts_waits_and_others_do_not() {
-        let attempts = Attempts::new(Clock::manual(DateTime::UNIX_EPOCH).0);
+    #[tokio::test]
+    async fn an_address_that_tries_many_accounts_waits_and_others_do_not() {
+        let (attempts, _) = attempts().await;
         for number in 0..60 {
-            assert_eq!(attempts.guess(&format!("{number}@corp.test"), &at(1), None), Ok(()));
+            assert_eq!(guess(&attempts, &format!("{number}@corp.test"), 1, None).await, None);
         }
-        assert!(attempts.guess("another@corp.test", &at(1), None).is_err());
-        assert_eq!(attempts.guess("another@corp.test", &at(2), None), Ok(()));
+        assert!(guess(&attempts, "another@corp.test", 1, None).await.is_some());
+        assert_eq!(guess(&attempts, "another@corp.test", 2, None).await, None);
     }
 
-    #[test]
-    fn guesses_of_strangers_never_lock_out_the_holders_browser() {
-        let attempts = Attempts::new(Clock::manual(DateTime::UNIX_EPOCH).0);
+    #[tokio::test]
+    async fn guesses_of_strangers_never_lock_out_the_holders_browser() {
+        let (attempts, _) = attempts().await;
         let mut refused = 0;
         for number in 0..200 {
-            refused += u32::from(attempts.guess("ann@corp.test", &at(number), None).is_err());
+            refused += u32::from(guess(&attempts, "ann@corp.test", number, None).await.is_some());
         }
         assert_eq!(refused, 150);
-        assert_eq!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())), Ok(()));
-        for _ in 0..9 {
-            assert_eq!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())), Ok(()));
+        for _ in 0..10 {
+            assert_eq!(guess(&attempts, "ann@corp.test", 1, Some(Uuid::nil())).await, None);
         }
-        assert!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())).is_err(), "a stolen cookie is not a key");
+        assert!(
+            guess(&attempts, "ann@corp.test", 1, Some(Uuid::nil())).await.is_some(),
+            "a stolen cookie is not a key"
+        );
     }
 }

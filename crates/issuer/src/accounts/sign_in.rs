@@ -8,7 +8,6 @@ use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 use store::database;
 
 use super::{
-    attempts::TooMany,
     ending::{end_everything, end_links},
     links,
     password::{self, PasswordError},
@@ -16,6 +15,7 @@ use super::{
 };
 use crate::{
     IdentityProvider,
+    response::OAuthError,
     sessions::{Begun, SignedIn},
 };
 
@@ -35,19 +35,22 @@ pub(crate) enum Rejected {
     #[error("busy")]
     Busy,
     /// The database does not respond, or a stored hash cannot be read.
-    #[error("internal: {0}")]
-    Internal(String),
+    #[error(transparent)]
+    Failed(OAuthError),
 }
 
 impl From<DbErr> for Rejected {
     fn from(error: DbErr) -> Self {
-        Self::Internal(error.to_string())
+        Self::Failed(error.into())
     }
 }
 
-impl From<TooMany> for Rejected {
-    fn from(TooMany(seconds): TooMany) -> Self {
-        Self::TooMany(seconds)
+impl From<OAuthError> for Rejected {
+    fn from(error: OAuthError) -> Self {
+        match error {
+            OAuthError::TooMany(seconds) => Self::TooMany(seconds),
+            error => Self::Failed(error),
+        }
     }
 }
 
@@ -55,7 +58,7 @@ impl From<PasswordError> for Rejected {
     fn from(error: PasswordError) -> Self {
         match error {
             PasswordError::Busy => Self::Busy,
-            PasswordError::Failed(reason) => Self::Internal(reason),
+            PasswordError::Failed(reason) => Self::Failed(OAuthError::Internal(reason)),
         }
     }
 }
@@ -131,7 +134,7 @@ impl IdentityProvider {
         password: &str,
     ) -> Result<Option<String>, Rejected> {
         let device = account.and_then(|account| self.known_device(headers, account));
-        self.attempts.guess(email, address, device)?;
+        self.attempts.guess(email, address, device).await?;
         let stored = account.and_then(|account| account.password_hash.as_deref());
         let verified = password::verify(password, stored).await?;
         if !verified.matches {

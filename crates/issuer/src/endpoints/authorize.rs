@@ -156,7 +156,7 @@ impl IdentityProvider {
         signed_in: Option<&SignedIn>,
         basis: Basis,
     ) -> Result<Response, OAuthError> {
-        if !self.counts_authorization(&person.subject) {
+        if !self.counts_authorization(&person.subject).await? {
             let refusal = RequestError("temporarily_unavailable", "Too many sign-ins in an hour; try again later.");
             return self.refuse(&asked.address, headers, asked.has_prompt("none"), &refusal).await;
         }

@@ -18,6 +18,7 @@ use crate::{
     },
     mail::Mailer,
     parameters::Parameters,
+    response::OAuthError,
 };
 
 /// Shows the form, or whom to ask.
@@ -28,27 +29,39 @@ pub(super) fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -
 
 /// Sends a link, if there is an account.
 #[handler]
-pub(super) async fn send(Data(provider): Data<&IdentityProvider>, request: &Request, body: Body) -> Response {
-    let Ok(sent) = Parameters::form(request, body).await else { return page::unreadable_form() };
+pub(super) async fn send(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
+    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
     if !provider.is_own_form(request, &sent) {
-        return page::expired("Open the page again and repeat the request.");
+        return Ok(page::expired("Open the page again and repeat the request."));
     }
-    let Some(mailer) = &provider.mailer else { return form(provider, request, None) };
+    let Some(mailer) = &provider.mailer else { return Ok(form(provider, request, None)) };
     let Some(email) = sent.get("email") else {
-        return form(provider, request, Some(Problem::with_input("Enter your e-mail address.")));
+        return Ok(form(provider, request, Some(Problem::with_input("Enter your e-mail address."))));
     };
-    if let Err(too_many) = provider.attempts.ask_for_link(&ClientAddress::of(request)) {
-        return form(provider, request, Some(Problem::too_many(too_many.0, "")));
+    match provider.attempts.ask_for_link(&ClientAddress::of(request)).await {
+        Ok(()) => {}
+        Err(OAuthError::TooMany(seconds)) => {
+            return Ok(form(provider, request, Some(Problem::too_many(seconds, ""))));
+        }
+        Err(error) => return Err(error),
     }
     // Beyond the limit of the address nothing is sent and nothing else is said: a stranger must not learn of the mails of others.
-    if provider.attempts.mail_link(email).is_ok() {
-        let (provider, mailer, email) = (provider.clone(), mailer.clone(), email.to_owned());
-        tokio::spawn(async move { provider.mail_link(&mailer, &email).await });
+    match provider.attempts.mail_link(email).await {
+        Ok(()) => {
+            let (provider, mailer, email) = (provider.clone(), mailer.clone(), email.to_owned());
+            tokio::spawn(async move { provider.mail_link(&mailer, &email).await });
+        }
+        Err(OAuthError::TooMany(_)) => {}
+        Err(error) => return Err(error),
     }
-    Page::new("Look into your mail").render(&html! {
+    Ok(Page::new("Look into your mail").render(&html! {
         p role="status" { "If there is an account with this address, a link is on its way. It can be used for an hour." }
         p { "Nothing has come? Look among the unwanted mail, or ask the operator of this service." }
-    })
+    }))
 }
 
 impl IdentityProvider {

@@ -41,7 +41,7 @@ impl Problem {
                 text: "The service is busy at the moment. Try again in a few seconds.".to_owned(),
                 retry_after: Some(5),
             }),
-            Rejected::Internal(reason) => Err(OAuthError::Internal(reason)),
+            Rejected::Failed(error) => Err(error),
         }
     }
 

@@ -6,7 +6,7 @@ use entity::oauth_client::{Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde_json::json;
-use store::rate_limit::{Rate, RateLimits};
+use store::rate_limit::Rate;
 
 use crate::{
     IdentityProvider,
@@ -42,7 +42,7 @@ pub(super) async fn register(
         serde_json::from_slice(&bytes).map_err(|_| bad("Send a JSON object of client metadata."))?;
     let client = metadata.check()?;
     let address = request.data();
-    provider.count_registration(address)?;
+    provider.count_registration(address).await?;
     let (id, issued_at) = provider.add_client(&client, address).await?;
     let mut answer = json!({
         "client_id": id,
@@ -61,20 +61,18 @@ pub(super) async fn register(
 
 impl IdentityProvider {
     /// Counts a registration against the client's address and network.
-    fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
-        let Some((limits, address)) = self.limits.as_ref().zip(address) else { return Ok(()) };
-        let counted = [
-            (format!("register/{address}"), MAX_PER_HOUR_AND_ADDRESS),
-            (format!("register/network/{}", address.network()), MAX_PER_HOUR_AND_NETWORK),
-        ];
-        counted.iter().try_for_each(|(key, most)| allowed(limits, key, *most))
+    async fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
+        let Some((counts, address)) = self.counts.as_ref().zip(address) else { return Ok(()) };
+        let (network, per_network) = (address.network(), Rate::per_hour(MAX_PER_HOUR_AND_NETWORK));
+        counts.count(&format!("register/{address}"), Rate::per_hour(MAX_PER_HOUR_AND_ADDRESS)).await?;
+        counts.count(&format!("register/network/{network}"), per_network).await
     }
 
     /// Counts a registration although there were too many in the hour.
-    fn count_beyond(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
-        let counted = self.limits.as_ref().zip(address);
-        let (limits, address) = counted.ok_or(OAuthError::TooMany(NO_ROOM_RETRY))?;
-        allowed(limits, &format!("register/beyond/{}", address.network()), MAX_BEYOND)
+    async fn count_beyond(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
+        let counted = self.counts.as_ref().zip(address);
+        let (counts, address) = counted.ok_or(OAuthError::TooMany(NO_ROOM_RETRY))?;
+        counts.count(&format!("register/beyond/{}", address.network()), Rate::per_hour(MAX_BEYOND)).await
     }
 
     /// Stores a new client and returns its id and the time in Unix seconds.
@@ -86,17 +84,11 @@ impl IdentityProvider {
         }
         let recent = registered.filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).count(&self.db).await?;
         if recent >= MAX_PER_HOUR {
-            self.count_beyond(address)?;
+            self.count_beyond(address).await?;
         }
         let id = registry::insert(&self.db, client, Origin::Registration, &self.random, now).await?;
         Ok((id, now.timestamp()))
     }
-}
-
-/// Counts one request of `key`, of which an hour allows `most`.
-fn allowed(limits: &RateLimits, key: &str, most: u32) -> Result<(), OAuthError> {
-    let standing = limits.count(key, Rate::per_hour(most));
-    standing.retry_after.map_or(Ok(()), |seconds| Err(OAuthError::TooMany(seconds)))
 }
 
 impl From<BadMetadata> for OAuthError {

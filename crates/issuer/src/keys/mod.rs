@@ -50,7 +50,10 @@ pub enum KeysError {
 
 impl From<KeysError> for OAuthError {
     fn from(error: KeysError) -> Self {
-        Self::Internal(error.to_string())
+        match error {
+            KeysError::Database(error) => error.into(),
+            KeysError::Sealed(_) | KeysError::Unusable(_) => Self::Internal(error.to_string()),
+        }
     }
 }
 

@@ -1,0 +1,149 @@
+//! Tells a database that cannot answer at the moment from a statement that is wrong.
+
+use sea_orm::{DbErr, RuntimeErr};
+use sqlx::error::DatabaseError;
+
+/// Seconds after which a request may be sent again that the database could not answer.
+pub const RETRY_AFTER: u64 = 5;
+
+/// `SQLSTATE` codes and classes of a `PostgreSQL` server that cannot answer at the moment.
+const TEMPORARY: &[&str] = &[
+    // The connection failed.
+    "08",      // The transaction is read-only: the server is no longer the primary one.
+    READ_ONLY, // The transaction could not be serialized, or was ended because two waited for each other.
+    "40001", "40P01", // The server has no connection left.
+    "53300", // A lock was not free in time (`lock_timeout`).
+    "55P03", // The statement took too long (`statement_timeout`), or an administrator ended it.
+    "57014", // The server shuts down, has crashed, or is starting.
+    "57P01", "57P02", "57P03",
+];
+
+/// The code for a write to a server that takes none.
+const READ_ONLY: &str = "25006";
+
+/// The primary result code of `SQLite` for a file that another connection kept locked for too long.
+const BUSY: i32 = 5;
+
+/// Returns whether the database cannot answer at the moment: it is away, restarts, takes no writes, has no connection left, or did not
+/// answer in time. The same request may succeed later. If it happened during a commit, the transaction may have been committed.
+#[must_use]
+pub fn is_unavailable(error: &DbErr) -> bool {
+    match error {
+        DbErr::ConnectionAcquire(_) => true,
+        DbErr::Conn(RuntimeErr::SqlxError(error))
+        | DbErr::Exec(RuntimeErr::SqlxError(error))
+        | DbErr::Query(RuntimeErr::SqlxError(error)) => is_temporary(error),
+        _ => false,
+    }
+}
+
+fn is_temporary(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Database(error) => code_is_temporary(error.as_ref()),
+        _ => false,
+    }
+}
+
+fn code_is_temporary(error: &dyn DatabaseError) -> bool {
+    let Some(code) = error.code() else { return false };
+    // `SQLSTATE` has five characters, a result code of `SQLite` at most four digits.
+    if code.len() == 5 {
+        return TEMPORARY.iter().any(|temporary| code.starts_with(temporary));
+    }
+    code.parse::<i32>().is_ok_and(|code| code & 0xff == BUSY)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{borrow::Cow, fmt, io, sync::Arc};
+
+    use sea_orm::{ConnAcquireErr, ConnectionTrait as _};
+    use sqlx::error::ErrorKind;
+
+    use super::*;
+    use crate::database::{begin, open};
+
+    /// An error of a server, with its code.
+    #[derive(Debug)]
+    struct Coded(&'static str);
+
+    impl fmt::Display for Coded {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str(self.0)
+        }
+    }
+
+    impl std::error::Error for Coded {}
+
+    impl DatabaseError for Coded {
+        fn message(&self) -> &str {
+            self.0
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(self.0.into())
+        }
+
+        fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
+
+    fn during_query(error: impl Into<sqlx::Error>) -> DbErr {
+        DbErr::Query(RuntimeErr::SqlxError(Arc::new(error.into())))
+    }
+
+    #[test]
+    fn codes_of_a_server_that_is_away_are_told_from_those_of_a_wrong_statement() {
+        for code in [
+            "08000", "08006", "25006", "40001", "40P01", "53300", "55P03", "57014", "57P01", "57P02", "57P03", "5",
+            "517",
+        ] {
+            assert!(is_unavailable(&during_query(sqlx::Error::Database(Box::new(Coded(code))))), "{code}");
+        }
+        // A duplicate, a null, a syntax error, a missing table, an invalid transaction state, and a constraint of `SQLite`.
+        for code in ["23505", "23502", "42601", "42P01", "25P02", "2067", "8"] {
+            assert!(!is_unavailable(&during_query(sqlx::Error::Database(Box::new(Coded(code))))), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_lost_connection_and_a_pool_without_one_are_temporary() {
+        let lost = io::Error::from(io::ErrorKind::ConnectionReset);
+        assert!(is_unavailable(&during_query(lost)));
+        assert!(is_unavailable(&DbErr::Conn(RuntimeErr::SqlxError(Arc::new(sqlx::Error::PoolClosed)))));
+        assert!(is_unavailable(&DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)));
+        assert!(!is_unavailable(&during_query(sqlx::Error::RowNotFound)));
+        assert!(!is_unavailable(&DbErr::RecordNotUpdated));
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_no_writes_or_ends_a_statement_is_unavailable() {
+        let Some(fresh) = test_data::postgres::fresh().await else { return };
+        let opened = open(&fresh.url, 1).await.unwrap();
+        for (setting, statement) in [
+            ("SET LOCAL transaction_read_only = on", "CREATE TABLE written (number INTEGER)"),
+            ("SET LOCAL statement_timeout = 1", "SELECT pg_sleep(20)"),
+        ] {
+            let transaction = begin(&opened.writer).await.unwrap();
+            transaction.execute_unprepared(setting).await.unwrap();
+            let error = transaction.execute_unprepared(statement).await.unwrap_err();
+            assert!(is_unavailable(&error), "{error}");
+        }
+        let wrong = opened.writer.execute_unprepared("SELECT no_column").await.unwrap_err();
+        assert!(!is_unavailable(&wrong), "{wrong}");
+    }
+}
