@@ -137,7 +137,8 @@ pub async fn build(
         config.rate_limit.enabled.then(|| CallerLimits::new(clock.clone(), shared.as_ref().map(Shared::limits)));
     let provider = basis.provider(demo_people, upstream)?;
     let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
-    let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
+    let integrations =
+        providers::integrations(&config, &search, simulated.as_deref(), &providers_http, shared.as_ref());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
         health: HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone()),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use seo::{Desk, Provider, ProviderA, ProviderB, Wire};
+use shared::Shared;
 use store::rate_limit::RateLimits;
 use telemetry::providers::ProviderMeters;
 
@@ -26,6 +27,7 @@ pub fn integrations(
     search: &SearchData,
     simulated: Option<&str>,
     http: &reqwest::Client,
+    shared: Option<&Shared>,
 ) -> Integrations {
     let patience = config.seo.patience;
     let meters = ProviderMeters::default();
@@ -38,7 +40,14 @@ pub fn integrations(
     let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let budget = (budget(config.cache.max_bytes.0), ttl);
-    let desk = Desk::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait);
+    let desk = Desk::new(
+        providers,
+        Arc::new(books),
+        search.clock.clone(),
+        budget,
+        patience.wait,
+        shared.map(Shared::readings),
+    );
     let failures = Arc::new(RateLimits::new(search.clock.clone()));
     Integrations { desk, search: search.clone(), meters, failures }
 }

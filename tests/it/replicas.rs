@@ -12,11 +12,14 @@ use serde_json::{Value, json};
 use sightline::config::Config;
 use simulator::Endpoint;
 
-use crate::support::{
-    actor::{Actor, Answer},
-    app::{TestApp, share_redis},
-    browser::Browser,
-    relay::Relay,
+use crate::{
+    integrations::{connect_both, paid_requests},
+    support::{
+        actor::{Actor, Answer},
+        app::{TestApp, share_redis},
+        browser::Browser,
+        relay::Relay,
+    },
 };
 
 /// An operation that anyone may call, counted by address.
@@ -141,6 +144,26 @@ async fn what_was_read_before_an_account_was_connected_again_is_out_of_reach_eve
     assert!(replicas.upstream() > sent, "it is read again");
     assert_eq!(before["data"], after["data"]);
     assert_ne!(before["cachedAt"], after["cachedAt"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paid_question_is_asked_once_for_all() {
+    let Some(replicas) = Replicas::start(|_| {}).await else { return };
+    let owner = replicas.all[0].actor("owner").await;
+    connect_both(&owner).await;
+    let path = format!("/api/properties/{}/keyword-research", owner.property("northmoor").await);
+    let callers = replicas.callers(&owner, 9);
+    for provider in ["a", "b"] {
+        let paid = || replicas.all.iter().map(|app| paid_requests(app.simulator())).sum::<u64>();
+        let (before, question) = (paid(), [("provider", provider), ("keywords", "rain jacket"), ("limit", "20")]);
+        let answers = join_all(callers.iter().map(|caller| caller.ask(&path, &question))).await;
+        let answers: Vec<Value> = answers.into_iter().map(|answer| answer.expect(200).json).collect();
+        assert!(answers.iter().all(|answer| answer["data"] == answers[0]["data"]));
+        let charged = answers.iter().filter(|answer| answer["meta"]["cost"]["amount"].as_f64() > Some(0.0)).count();
+        let asked = paid() - before;
+        assert!((1..=1 + replicas.alone()).contains(&asked), "{provider} is asked {asked} times");
+        assert_eq!(u64::try_from(charged).unwrap(), asked, "who caused a charge is told");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -25,7 +25,7 @@ export default async function externalIssuer(browser, step) {
     await step('she signs in at the issuer', async () => {
       await page.goto(service.url);
       await page.getByRole('link', { name: 'grace' }).click();
-      await page.getByText('Nothing is connected yet.').waitFor();
+      await page.getByText('No search account is connected yet.').waitFor();
       await page.goto(`${service.url}/account`);
       await inspect(page, 'external-account');
     });

@@ -2,12 +2,14 @@
 import { browser } from './screens.mjs';
 
 const JOURNEYS = ['dashboard', 'first-number', 'local', 'signed-in-elsewhere', 'external-issuer'];
+/** The journeys that have a folder. */
+const FOLDERS = ['dashboard'];
 const wanted = process.argv.slice(2);
 const opened = await browser();
 let step = '';
 try {
   for (const name of wanted.length ? wanted : JOURNEYS) {
-    const { default: journey } = await import(`./${name}.mjs`);
+    const { default: journey } = await import(FOLDERS.includes(name) ? `./${name}/index.mjs` : `./${name}.mjs`);
     await journey(opened, async (title, act) => {
       step = `${name}: ${title}`;
       const begun = Date.now();

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** The rules whose findings depend on the colours. */
+const OF_COLOUR = ['color-contrast', 'link-in-text-block'];
 const SIZES = [{ width: 390, height: 844 }, { width: 1280, height: 800 }];
 
 /** Opens a browser with one context for each person. */
@@ -28,7 +30,7 @@ export async function browser() {
   };
 }
 
-/** Fails if a page is wider than the screen at either size, or if a number in a table stands on two lines. */
+/** Fails if a page is wider than the screen at either size, or if a number in a table or a tile stands on two lines. */
 export async function fits(page, name, { picture = false } = {}) {
   for (const size of SIZES) {
     await page.setViewportSize(size);
@@ -40,11 +42,11 @@ export async function fits(page, name, { picture = false } = {}) {
   }
 }
 
-/** Returns the numbers and dates in tables that stand on more than one line. Quoted JSON may break anywhere. Runs in the page. */
+/** Returns the numbers and dates in tables and tiles that stand on more than one line. Quoted JSON may break anywhere. Runs in the page. */
 function brokenNumbers() {
   for (const fold of document.querySelectorAll('details')) fold.open = true;
   const broken = [];
-  for (const cell of document.querySelectorAll('th, td')) {
+  for (const cell of document.querySelectorAll('th, td, .tile, dd')) {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
@@ -61,17 +63,22 @@ function brokenNumbers() {
   return broken;
 }
 
-/** Fails if a page does not fit, or if axe finds a serious problem. Keeps a picture. */
-export async function inspect(page, name, { within } = {}) {
+/** Fails if a page does not fit, or if axe finds a problem in a light or a dark scheme at either size. Keeps a picture. */
+export async function inspect(page, name, { within, finds = isSerious } = {}) {
   await fits(page, name, { picture: true });
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme });
-    // Scripts of the page itself are forbidden by its policy, evaluation by the browser's own tools is not.
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate((root) => window.axe.run(root ?? document), within);
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    if (told.length) throw new Error(`${name} (${colorScheme}): ${told.join('\n')}`);
+  // Scripts of the page itself are forbidden by its policy, evaluation by the browser's own tools is not.
+  await page.evaluate(axe);
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      const rules = colorScheme === 'dark' ? { runOnly: OF_COLOUR } : {};
+      const { violations } = await page.evaluate(([root, options]) => window.axe.run(root ?? document, options), [within, { resultTypes: ['violations'], ...rules }]);
+      const told = violations.filter(finds).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      if (told.length) throw new Error(`${name} (${size.width}, ${colorScheme}): ${told.join('\n')}`);
+    }
   }
   await page.emulateMedia({ colorScheme: null });
 }
+
+const isSerious = ({ impact }) => impact === 'serious' || impact === 'critical';

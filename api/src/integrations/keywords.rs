@@ -1,6 +1,7 @@
 //! Keyword research: both providers behind one shape.
 
 use poem_openapi::{Enum, Object};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Provider, ProviderMeta};
@@ -216,7 +217,7 @@ pub struct KeywordRow {
 }
 
 /// Intent of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "lowercase")]
 pub enum SearchIntent {
     /// To learn something.

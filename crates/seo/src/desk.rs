@@ -1,5 +1,5 @@
 //! Asks each question once: answers are cached for each holder of credentials, identical questions in flight are made once, and a
-//! provider that limits the rate is left alone.
+//! provider that limits the rate is left alone. Replicas that share Redis ask once for all.
 
 use std::{
     collections::HashMap,
@@ -15,12 +15,17 @@ use common::{
     clock::Clock,
     single_flight::SingleFlight,
 };
+use serde::{Deserialize, Serialize};
+use shared::{Found, Readings, Urgency, Wanted};
 use uuid::Uuid;
 
 use super::{Amount, Credentials, Findings, Paid, Provider, Question, SeoError};
 
+/// The time for which another replica that asks may be missing before this one asks, too. The answer may have been charged.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// An answer of a provider.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The answer.
     pub found: Findings,
@@ -52,6 +57,16 @@ impl Holder {
     fn prefix(&self) -> String {
         format!("{} {} ", self.connection, self.version)
     }
+
+    /// What the names of answers that replicas share begin with.
+    fn scope(&self) -> String {
+        format!("{}:{}", scopes_of(self.connection), self.version)
+    }
+}
+
+/// What the names of all answers begin with that were given to a connection.
+fn scopes_of(connection: Uuid) -> String {
+    format!("p:{connection}")
 }
 
 /// Keeps account of charges, and of the state of the credentials that a question showed.
@@ -61,6 +76,9 @@ pub trait Ledger: Send + Sync {
     async fn note(&self, holder: &Holder, outcome: Result<Option<Amount>, &SeoError>);
 }
 
+/// An answer, and whether the provider was asked for it just now.
+type Came = (Arc<Reading>, bool);
+
 /// Both providers behind one cache.
 #[derive(Clone)]
 pub struct Desk {
@@ -69,7 +87,9 @@ pub struct Desk {
     ledger: Arc<dyn Ledger>,
     cache: Arc<ByteCache<Arc<Reading>>>,
     /// The questions under way. Each may have been charged, so its answer is kept although nobody waits for it any more.
-    questions: SingleFlight<String, Arc<Reading>, SeoError>,
+    questions: SingleFlight<String, Came, SeoError>,
+    /// The answers of all replicas, if they share any.
+    shared: Option<Readings>,
     /// Holders whose requests a provider refused for their rate, until when.
     paused: Arc<Mutex<HashMap<String, DateTime<Utc>>>>,
     clock: Clock,
@@ -90,9 +110,11 @@ impl Desk {
         clock: Clock,
         (max_bytes, ttl): (usize, TimeDelta),
         wait: Duration,
+        shared: Option<Readings>,
     ) -> Self {
         let cache = Arc::new(ByteCache::new(max_bytes));
-        Self { a, b, ledger, cache, questions: SingleFlight::lasting(), paused: Arc::default(), clock, ttl, wait }
+        let (questions, paused) = (SingleFlight::lasting(), Arc::default());
+        Self { a, b, ledger, cache, questions, shared, paused, clock, ttl, wait }
     }
 
     /// A provider.
@@ -112,6 +134,9 @@ impl Desk {
 
     /// Drops all answers given to a connection, also answers under way when they arrive.
     pub fn forget(&self, connection: Uuid) {
+        if let Some(shared) = self.shared.clone() {
+            tokio::spawn(async move { shared.forget(&scopes_of(connection)).await });
+        }
         let start = format!("{connection} ");
         self.questions.lock().forget(|key| key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
@@ -129,7 +154,7 @@ impl Desk {
         let json = serde_json::to_string(&question).map_err(|error| SeoError::Fault(error.to_string()))?;
         let key = format!("{}{json}", holder.prefix());
         let now = self.clock.now();
-        let (outcome, is_fresh) = {
+        let (outcome, is_first) = {
             let mut questions = self.questions.lock();
             if let Some(outcome) = questions.get(&key) {
                 (outcome, false)
@@ -139,22 +164,59 @@ impl Desk {
                 self.check_pause(holder, now)?;
                 let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
                 let outcome = questions.start(key.clone(), move |running| async move {
-                    let answer = desk.provider(provider).answer(&credentials, &question).await;
-                    let (reading, bytes) = desk.settle(&holder, answer).await?;
-                    let expires_at = reading.read_at + desk.ttl;
+                    let ask = async || {
+                        let answer = desk.provider(provider).answer(&credentials, &question).await;
+                        desk.settle(&holder, answer).await
+                    };
+                    let (reading, asked) = desk.once(&holder, &json, ask).await?;
+                    let (bytes, expires_at) = (reading.found.bytes(), reading.read_at + desk.ttl);
                     running.keep(|| desk.cache.put(key, reading.clone(), bytes, expires_at));
-                    Ok(reading)
+                    Ok((reading, asked))
                 });
                 (outcome, true)
             }
         };
         let answer = tokio::time::timeout(self.wait, outcome).await;
         let answer = answer.unwrap_or_else(|_| Err(SeoError::Unavailable("it takes too long".to_owned())));
-        answer.map(|reading| Given { reading, is_fresh })
+        answer.map(|(reading, asked)| Given { reading, is_fresh: is_first && asked })
     }
 
-    /// Keeps account of what an answer cost, and of a limited rate. Returns the reading and its bytes.
-    async fn settle(&self, holder: &Holder, answer: Result<Paid, SeoError>) -> Result<(Arc<Reading>, usize), SeoError> {
+    /// Returns the answer that another replica has or waits for, or asks for all.
+    async fn once(
+        &self,
+        holder: &Holder,
+        question: &str,
+        ask: impl AsyncFnOnce() -> Result<Arc<Reading>, SeoError>,
+    ) -> Result<Came, SeoError> {
+        let Some(shared) = &self.shared else { return Ok((ask().await?, true)) };
+        let scope = holder.scope();
+        let wanted = Wanted { scope: &scope, request: question, urgency: Urgency::Later, patience: PATIENCE };
+        let claim = match shared.find(&wanted).await {
+            Found::Reading(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(reading) => return Ok((Arc::new(reading), false)),
+                Err(_) => return Ok((ask().await?, true)),
+            },
+            Found::Mine(claim) => claim,
+            Found::Alone => return Ok((ask().await?, true)),
+            Found::Failed => {
+                return Err(SeoError::Unavailable("it did not answer another replica a moment ago".to_owned()));
+            }
+        };
+        let reading = match ask().await {
+            Ok(reading) => reading,
+            Err(error) => {
+                claim.fail();
+                return Err(error);
+            }
+        };
+        if let Ok(bytes) = serde_json::to_vec(&*reading) {
+            claim.put(bytes, reading.read_at + self.ttl);
+        }
+        Ok((reading, true))
+    }
+
+    /// Keeps account of what an answer cost, and of a limited rate.
+    async fn settle(&self, holder: &Holder, answer: Result<Paid, SeoError>) -> Result<Arc<Reading>, SeoError> {
         let now = self.clock.now();
         self.ledger.note(holder, answer.as_ref().map(|paid| paid.cost)).await;
         if let Err(SeoError::RateLimited { retry_after }) = answer {
@@ -164,8 +226,7 @@ impl Desk {
             paused.insert(holder.prefix(), until);
         }
         let Paid { found, cost } = answer?;
-        let bytes = found.bytes();
-        Ok((Arc::new(Reading { found, cost, read_at: now }), bytes))
+        Ok(Arc::new(Reading { found, cost, read_at: now }))
     }
 
     /// Fails while the provider is left alone.

@@ -1,12 +1,13 @@
 //! Exact amounts. Providers write money as JSON numbers; it is never added as a floating-point number.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Digits after the point that are kept.
 const PLACES: usize = 6;
 
 /// Millionths of a US dollar, or of a provider's unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Serialize, Deserialize)]
 pub struct Amount(pub i64);
 
 impl Amount {

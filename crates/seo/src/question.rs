@@ -2,7 +2,7 @@
 
 use api::integrations::{BacklinkStatus, SearchIntent};
 use chrono::NaiveDate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{countries::Country, money::Amount, target::Target};
 
@@ -63,7 +63,7 @@ pub struct Page {
 }
 
 /// The answer to a question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Findings {
     /// Keywords.
     Keywords(RowPage<Keyword>),
@@ -76,7 +76,7 @@ pub enum Findings {
 }
 
 /// Some rows of a list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowPage<T> {
     /// The number of all rows at the provider, if it reports one.
     pub known: Option<u64>,
@@ -91,7 +91,7 @@ impl<T> Default for RowPage<T> {
 }
 
 /// A keyword with the provider's figures.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keyword {
     /// The keyword.
     pub keyword: String,
@@ -110,7 +110,7 @@ pub struct Keyword {
 }
 
 /// Counts of live links.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Links.
     pub backlinks: u64,
@@ -121,7 +121,7 @@ pub struct Summary {
 }
 
 /// A link.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// The page that links.
     pub url_from: String,
@@ -144,7 +144,7 @@ pub struct Link {
 }
 
 /// A domain that links.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Domain {
     /// Its name.
     pub domain: String,

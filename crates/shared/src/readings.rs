@@ -24,7 +24,7 @@ use super::{
     sealed::{self, VALUE},
 };
 
-/// The time for which a claim lasts. A question takes less.
+/// The time for which a claim lasts beyond the patience with its owner. A question of the search engine takes less.
 const CLAIMED: Duration = Duration::from_secs(30);
 
 /// The time for which a failure is remembered, so that those who wait do not ask in turn.
@@ -53,6 +53,12 @@ pub struct Wanted<'w> {
     pub urgency: Urgency,
     /// The time for which the owner of its claim may be missing before another takes over.
     pub patience: Duration,
+}
+
+impl Wanted<'_> {
+    fn lasts(&self) -> Duration {
+        self.patience + CLAIMED
+    }
 }
 
 /// What came of wanting a reading.
@@ -126,7 +132,7 @@ impl Readings {
         let (mut step, mut has_waited) = (Step::Claim, false);
         loop {
             let event = match step {
-                Step::Claim => self.claim(&name, &me, wanted.urgency).await,
+                Step::Claim => self.claim(&name, &me, wanted).await,
                 Step::Look => {
                     if !std::mem::replace(&mut has_waited, true) {
                         uses.waited.fetch_add(1, Ordering::Relaxed);
@@ -140,9 +146,9 @@ impl Readings {
                 }
                 Step::TakeOver(claim) => {
                     uses.taken_over.fetch_add(1, Ordering::Relaxed);
-                    self.take_over(&name, claim.text.as_bytes(), &me).await
+                    self.take_over(&name, claim.text.as_bytes(), &me, wanted).await
                 }
-                Step::Replace(bytes) => self.take_over(&name, &bytes, &me).await,
+                Step::Replace(bytes) => self.take_over(&name, &bytes, &me, wanted).await,
                 Step::Own => {
                     uses.won.fetch_add(1, Ordering::Relaxed);
                     return Found::Mine(Claimed { readings: self.clone(), name, claim: Some(me) });
@@ -208,9 +214,9 @@ impl Readings {
         }
     }
 
-    async fn claim(&self, name: &str, me: &Claim, urgency: Urgency) -> Event<Vec<u8>> {
+    async fn claim(&self, name: &str, me: &Claim, wanted: &Wanted<'_>) -> Event<Vec<u8>> {
         let mut script = CLAIM.key(name);
-        script.arg(&me.text).arg(millis(CLAIMED)).arg(u8::from(urgency == Urgency::Soon));
+        script.arg(&me.text).arg(millis(wanted.lasts())).arg(u8::from(wanted.urgency == Urgency::Soon));
         match self.0.link.script::<Vec<u8>>(&script).await {
             Some(held) => Event::Claimed(self.seen(name, held).await),
             None => Event::Away,
@@ -226,8 +232,8 @@ impl Readings {
         }
     }
 
-    async fn take_over(&self, name: &str, from: &[u8], me: &Claim) -> Event<Vec<u8>> {
-        let took = self.swap(name, from, false, me.text.as_bytes(), CLAIMED).await;
+    async fn take_over(&self, name: &str, from: &[u8], me: &Claim, wanted: &Wanted<'_>) -> Event<Vec<u8>> {
+        let took = self.swap(name, from, false, me.text.as_bytes(), wanted.lasts()).await;
         took.map_or(Event::Away, Event::TookOver)
     }
 

@@ -8,14 +8,16 @@ pub const RETRY_AFTER: u64 = 5;
 
 /// `SQLSTATE` codes and classes of a `PostgreSQL` server that cannot answer at the moment.
 const TEMPORARY: &[&str] = &[
-    // The connection failed.
-    "08",      // The transaction is read-only: the server is no longer the primary one.
-    READ_ONLY, // The transaction could not be serialized, or was ended because two waited for each other.
-    "40001", "40P01", // The server has no connection left.
-    "53300", // A lock was not free in time (`lock_timeout`).
-    "55P03", // The statement took too long (`statement_timeout`), or an administrator ended it.
-    "57014", // The server shuts down, has crashed, or is starting.
-    "57P01", "57P02", "57P03",
+    "08",      // The connection failed.
+    READ_ONLY, // The server is no longer the primary one.
+    "40001",   // The transaction could not be serialized.
+    "40P01",   // Two transactions waited for each other.
+    "53300",   // The server has no connection left.
+    "55P03",   // A lock was not free in time (`lock_timeout`).
+    "57014",   // The statement took too long (`statement_timeout`), or an administrator ended it.
+    "57P01",   // The server shuts down.
+    "57P02",   // The server has crashed.
+    "57P03",   // The server is starting.
 ];
 
 /// The code for a write to a server that takes none.

@@ -7,7 +7,7 @@ use api::{
     classifications::{BrandedKeywordsAnswer, Segment, TopicCluster},
     error::{ApiError, Code},
     filters::FilterPreset,
-    models::Role,
+    models::{Metrics, Role, Timestamp, Window},
     properties::PropertyAnswer,
     sharing::{SharedPart, SharedPerformanceAnswer},
 };
@@ -26,6 +26,7 @@ const MOST_RECORDS: u32 = 100;
 pub type Query = [(&'static str, String)];
 
 /// A door to a property.
+#[derive(Clone)]
 pub enum Door {
     /// The property's id as the path has it.
     Signed(String),
@@ -46,6 +47,16 @@ pub struct Site {
     pub fixed_window: bool,
     /// The parts that the visitor sees.
     pub show: Vec<SharedPart>,
+    /// Its numbers that are there without another reading.
+    pub kept: Option<Kept>,
+}
+
+/// Numbers of a site without conditions, which are there while the search engine is away.
+pub struct Kept {
+    pub window: Window,
+    pub metrics: Metrics,
+    /// When the search engine was read.
+    pub read_at: Timestamp,
 }
 
 /// The records that narrow a question.
@@ -99,7 +110,12 @@ impl Door {
                 let (answer, Records { classes, presets }) = try_join(property, records).await?;
                 let last = answer.meta.map(|meta| meta.freshness.last_final_date);
                 let (name, role, show) = (answer.data.name, Some(answer.data.role), SharedPart::ALL.to_vec());
-                Ok((Site { name, role, classes, presets, fixed_window: false, show }, last))
+                let kept = answer.data.headline.map(|headline| Kept {
+                    window: headline.window,
+                    metrics: headline.current,
+                    read_at: headline.cached_at,
+                });
+                Ok((Site { name, role, classes, presets, fixed_window: false, show, kept }, last))
             }
             Self::Shared(_) => {
                 let totals = [("scope", "totals".to_owned())];
@@ -108,8 +124,18 @@ impl Door {
                     return Err(ApiError::new(Code::Internal));
                 };
                 let last = answer.meta.freshness.last_final_date;
+                let kept = answer.data.totals.map(|totals| Kept {
+                    window: answer.meta.window,
+                    metrics: Metrics {
+                        clicks: totals.clicks,
+                        impressions: totals.impressions,
+                        ctr: totals.ctr,
+                        position: totals.position,
+                    },
+                    read_at: answer.meta.cached_at,
+                });
                 let Records { classes, presets } = Records::default();
-                Ok((Site { name, role: None, classes, presets, fixed_window, show }, Some(last)))
+                Ok((Site { name, role: None, classes, presets, fixed_window, show, kept }, Some(last)))
             }
         }
     }

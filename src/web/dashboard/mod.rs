@@ -23,7 +23,7 @@ use chrono::NaiveDate;
 use common::{base_url::BaseUrl, clock::Clock, random::Random};
 use futures_util::{
     FutureExt as _,
-    future::{BoxFuture, ready},
+    future::{BoxFuture, join, ready},
 };
 use maud::{Markup, html};
 use pages::{
@@ -48,6 +48,7 @@ use self::{
     opened::Opened,
     parts::Part,
     place::Place,
+    refused::Refused,
     view::View,
 };
 use super::{account::redirect, documentation};
@@ -140,7 +141,7 @@ impl Dashboard {
     /// The page of an address that opens nothing.
     fn nothing(&self) -> Response {
         let frame = Frame::People(self.navigation.clone());
-        refused::page(|title| frame.page(title), &ApiError::new(Code::NotFound), None)
+        refused::page(|title| frame.page(title), &ApiError::new(Code::NotFound).into())
     }
 
     /// Sends a stranger to sign-in and from there back.
@@ -161,8 +162,8 @@ struct Drawn {
     body: Markup,
 }
 
-/// A page, or the refusal at the door.
-type Shown = Result<Drawn, (ApiError, Option<Door>)>;
+/// A page, or the reason why there is none.
+type Shown = Result<Drawn, Refused>;
 
 /// Whom a page is for, which decides its frame.
 #[derive(Clone)]
@@ -194,26 +195,27 @@ impl Frame {
         };
         let rest = match waits::judged(work).await {
             Progress::Done(Ok(Drawn { site, body })) => return page(site.as_deref()).render(&body),
-            Progress::Done(Err((refusal, door))) => {
-                return refused::page(|title| self.page(title), &refusal, door.as_ref());
-            }
+            Progress::Done(Err(refused)) => return refused::page(|title| self.page(title), &refused),
             Progress::Waits(rest) => rest,
         };
-        if let Self::Readers(Some((later, limits))) = &self
-            && let Some(seconds) = later.count(limits).await.and_then(|standing| standing.retry_after)
-        {
+        let counted = async {
+            let Self::Readers(Some((later, limits))) = &self else { return None };
+            later.count(limits).await?.retry_after
+        };
+        let (rest, (retry_after, site)) = waits::beside(rest, join(counted, site)).await;
+        if let Some(seconds) = retry_after {
             let refusal = ApiError::new(Code::RateLimited).retry_after(seconds);
-            return refused::page(|title| self.page(title), &refusal, None);
+            return refused::page(|title| self.page(title), &refusal.into());
         }
         let waiting = html! { p.waiting role="status" { "Reading from the search engine…" } };
         let rest = rest.map(move |shown| {
             let (heading, body) = match shown {
                 Ok(Drawn { site, body }) => (site.unwrap_or_else(|| name.to_owned()), body),
-                Err((refusal, door)) => refused::late(&refusal, door.as_ref()),
+                Err(refused) => refused::late(&refused),
             };
             html! { h1 { (heading) } (body) }
         });
-        page(site.await.as_deref()).streamed(&waiting, rest)
+        page(site.as_deref()).streamed(&waiting, rest)
     }
 }
 
@@ -284,13 +286,13 @@ async fn contents(
     };
     let (view, site, last_final) = match found {
         Ok(found) => found,
-        Err(refusal) => return Err((refusal, Some(door))),
+        Err(refusal) => return Err(Refused { refusal, door: Some(door), kept: None }),
     };
     let key = dashboard.random.token();
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
     match part.page(&opened).await {
         Ok(body) => Ok(Drawn { site: Some(opened.site.name), body }),
-        Err(refusal) => Err((refusal, Some(opened.door))),
+        Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept }),
     }
 }
 
@@ -306,12 +308,11 @@ async fn property(
         Progress::Done(found) => return found,
         Progress::Waits(rest) => rest,
     };
-    if let Some((operation, query)) = judged {
-        // It waits for the same reading, so it is asked no further than that.
-        let path = door.operation(operation);
-        if let Progress::Done(Err(refusal)) = waits::judged(asker.judge(&path, &query)).await {
-            return Err(refusal);
-        }
+    let Some((operation, query)) = judged else { return waits::announced(rest).await };
+    // It waits for the same reading, so it is asked no further than that.
+    let path = door.operation(operation);
+    match waits::beside(rest, waits::judged(asker.judge(&path, &query))).await {
+        (_, Progress::Done(Err(refusal))) => Err(refusal),
+        (rest, _) => waits::announced(rest).await,
     }
-    waits::announced(rest).await
 }

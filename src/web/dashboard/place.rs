@@ -15,7 +15,8 @@ use super::{
     door::Door,
     forms::{self, Sent, Write},
     parts::Part,
-    refused, sites,
+    refused::{self, Refused},
+    sites,
     view::View,
 };
 use crate::{admission::Admitted, operations::Operations, web::account::redirect};
@@ -108,10 +109,13 @@ impl Place {
         let frame = Frame::People(dashboard.navigation.clone());
         let visit = Visit::from(page);
         let asker = Asker { operations, page: &visit };
-        let refused = |refusal: &ApiError| refused::page(|title| frame.page(title), refusal, self.door());
+        let refused = |refusal: ApiError| {
+            let door = self.door().cloned();
+            refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None })
+        };
         let mut sent = match Sent::read(body).await {
             Ok(sent) => sent,
-            Err(refusal) => return refused(&refusal),
+            Err(refusal) => return refused(refusal),
         };
         let answer = match self.write(&sent) {
             Ok(Some(write)) => asker.write(&write, &sent).await.map(|answer| (Some(write), answer)),
@@ -129,7 +133,7 @@ impl Place {
             }
             Err(refusal) if refusal.code == Code::Unauthorized => return dashboard.to_sign_in(page),
             // The page of a stranger's form is not theirs to see.
-            Err(refusal) if page.data::<Admitted>().is_none() => return refused(&refusal),
+            Err(refusal) if page.data::<Admitted>().is_none() => return refused(refusal),
             Err(refusal) => {
                 let status = refusal.code.status();
                 sent.refusal = Some(refusal);
@@ -172,6 +176,6 @@ async fn all_sites(dashboard: Dashboard, operations: Operations, visit: Visit, s
     let home = sites::Home { asker, plans: dashboard.navigation.plans.as_deref(), sent };
     match sites::page(&home).await {
         Ok(body) => Ok(Drawn { site: None, body }),
-        Err(refusal) => Err((refusal, None)),
+        Err(refusal) => Err(refusal.into()),
     }
 }

@@ -1,15 +1,37 @@
 //! The pages instead of numbers, each with the way on.
 
-use api::error::{ApiError, Code};
+use api::{
+    error::{ApiError, Code},
+    params::Metric,
+};
 use maud::{Markup, html};
-use pages::page::{Page, refusal};
+use pages::page::{Page, refusal, words::time};
 use poem::{Response, http::header};
 
-use super::door::Door;
+use super::{
+    door::{Door, Kept},
+    draw::words,
+};
 
-/// Returns the page of a refusal, for whoever came through the door.
-pub fn page(frame: impl Fn(String) -> Page, refusal: &ApiError, door: Option<&Door>) -> Response {
-    let Some((title, body)) = told(refusal, door) else { return refusal::page(refusal) };
+/// The reason why a page is not shown.
+pub struct Refused {
+    pub refusal: ApiError,
+    /// The door through which the visitor came.
+    pub door: Option<Door>,
+    /// What can be said instead, if the search engine is away.
+    pub kept: Option<Kept>,
+}
+
+impl From<ApiError> for Refused {
+    fn from(refusal: ApiError) -> Self {
+        Self { refusal, door: None, kept: None }
+    }
+}
+
+/// Returns the page instead.
+pub fn page(frame: impl Fn(String) -> Page, refused: &Refused) -> Response {
+    let refusal = &refused.refusal;
+    let Some((title, body)) = told(refused) else { return refusal::page(refusal) };
     let mut response = frame(title.to_owned()).status(refusal.code.status()).render(&body);
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
@@ -18,28 +40,27 @@ pub fn page(frame: impl Fn(String) -> Page, refusal: &ApiError, door: Option<&Do
 }
 
 /// Returns the title and the body of a refusal that comes after the head of the page.
-pub fn late(refusal: &ApiError, door: Option<&Door>) -> (String, Markup) {
-    let found = told(refusal, door);
-    let (title, body) = found.unwrap_or_else(|| {
-        tracing::error!(hint = refusal.hint, "a page cannot be shown");
-        ("Something went wrong here", words("The page cannot be shown at the moment. Try again in a few seconds."))
+pub fn late(refused: &Refused) -> (String, Markup) {
+    let (title, body) = told(refused).unwrap_or_else(|| {
+        tracing::error!(hint = refused.refusal.hint, "a page cannot be shown");
+        ("Something went wrong here", alert("The page cannot be shown at the moment. Try again in a few seconds."))
     });
     (title.to_owned(), body)
 }
 
 /// The title and the body of a refusal that is about numbers.
-fn told(refusal: &ApiError, door: Option<&Door>) -> Option<(&'static str, Markup)> {
+fn told(Refused { refusal, door, kept }: &Refused) -> Option<(&'static str, Markup)> {
     let is_reader = matches!(door, Some(Door::Shared(_)));
     Some(match (refusal.code, is_reader) {
         (Code::NotFound, true) => (
             "This link opens nothing",
-            words(
+            alert(
                 "It is unknown, has expired or was revoked, or the site is no longer shared. Ask the person who gave it to you for a new one.",
             ),
         ),
         (Code::SearchAccountDisconnected | Code::SearchSiteRefused, true) => (
             "The data cannot be read",
-            words(
+            alert(
                 "The search engine does not let this service read the site at the moment. Its owner has to connect it again.",
             ),
         ),
@@ -73,16 +94,47 @@ fn told(refusal: &ApiError, door: Option<&Door>) -> Option<(&'static str, Markup
         ),
         (code, _) if code.status().is_server_error() && code != Code::Internal => (
             "The data cannot be read at the moment",
-            words("The search engine or this service does not answer in time. Try again in a few minutes."),
+            html! {
+                (alert("The search engine or this service does not answer in time. Try again in a few minutes."))
+                @match (kept, door) {
+                    (Some(kept), _) => (still_there(kept)),
+                    (None, Some(_)) => p { "No earlier numbers of this site are kept." },
+                    (None, None) => {}
+                }
+                p { a.button href="" { "Try again" } }
+            },
         ),
         _ => return None,
     })
 }
 
-fn words(text: &str) -> Markup {
+/// The numbers that are still there, and their age.
+fn still_there(Kept { window, metrics, read_at }: &Kept) -> Markup {
+    let values = [
+        (Metric::Clicks, Some(metrics.clicks as f64)),
+        (Metric::Impressions, Some(metrics.impressions as f64)),
+        (Metric::Ctr, metrics.ctr),
+        (Metric::Position, metrics.position),
+    ];
+    html! {
+        section aria-labelledby="kept" {
+            h2 #kept { "What is still known" }
+            div.tiles {
+                @for (metric, value) in values {
+                    div.tile { span { (words::name(metric)) } strong { (words::value(metric, value)) } }
+                }
+            }
+            p.quiet-text {
+                "Without further conditions: " (words::window(*window)) ". Read from the search engine " (time((*read_at).into())) "."
+            }
+        }
+    }
+}
+
+fn alert(text: &str) -> Markup {
     html! { p role="alert" { (text) } }
 }
 
 fn hint(refusal: &ApiError) -> Markup {
-    words(refusal.hint.as_deref().unwrap_or(refusal.code.text()))
+    alert(refusal.hint.as_deref().unwrap_or(refusal.code.text()))
 }

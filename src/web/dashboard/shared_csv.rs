@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::{
     ask::{Asker, Visit},
     door::Door,
-    refused,
+    refused::{self, Refused},
 };
 use crate::{
     operations::Operations,
@@ -104,8 +104,10 @@ impl Table {
 
 /// Asks the operation about the link that the path of `file` names, and writes its table.
 async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
-    let refused = |refusal: &ApiError| refused::page(Page::new, refusal, Some(&Door::Shared(String::new())));
-    let Some((token, table)) = Table::of(file.uri().path()) else { return Ok(refused(&ApiError::new(Code::NotFound))) };
+    let refused = |refusal: ApiError| {
+        refused::page(Page::new, &Refused { refusal, door: Some(Door::Shared(String::new())), kept: None })
+    };
+    let Some((token, table)) = Table::of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
     let asked = decoded(file.uri().query().unwrap_or_default());
     let asked = asked.ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
     let mut query = vec![("scope", "all".to_owned())];
@@ -119,7 +121,7 @@ async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
         Err(refusal) if matches!(refusal.code.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) => {
             Err(refusal.into())
         }
-        Err(refusal) => Ok(refused(&refusal)),
+        Err(refusal) => Ok(refused(refusal)),
     }
 }
 

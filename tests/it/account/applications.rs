@@ -57,7 +57,7 @@ pub fn acting(base: &str, tokens: &Value) -> Actor {
 
 /// The section of applications of the page, once it contains `text`: uses are recorded beside requests.
 pub async fn section_with(browser: &Browser, text: &str) -> String {
-    for _ in 0..200 {
+    for _ in 0..2_000 {
         let page: Page = browser.get("/account").await.expect(200);
         let section = page.between("<h2 id=\"applications\">", "</section>")[0].to_owned();
         if section.contains(text) {

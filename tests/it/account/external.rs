@@ -54,7 +54,8 @@ async fn a_refused_client_of_another_issuer_stays_refused_until_it_is_allowed_ag
     for one in [&kept, &stranger] {
         one.get("/api/tags").await.expect(200);
     }
-    let section = section_with(&browser, "Refused: it cannot act for you").await;
+    section_with(&browser, "Refused: it cannot act for you").await;
+    let section = section_with(&browser, "Revoke access").await;
     assert_eq!((section.matches("Allow again").count(), section.matches("Revoke access").count()), (1, 1), "{section}");
 
     browser.post_from("https://evil.example", "/account/applications/allow", &form).await.expect(403);

@@ -1,6 +1,7 @@
 //! Tests of the dashboard: its pages show what the operations answer, to those who may see it.
 
 mod analyses;
+mod hostile;
 mod notes;
 mod settings;
 mod sites;

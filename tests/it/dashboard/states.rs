@@ -2,7 +2,7 @@
 
 use url::form_urlencoded;
 
-use super::path;
+use super::{grouped, holds, json, path};
 use crate::{
     faults,
     support::{
@@ -62,6 +62,80 @@ async fn while_the_search_engine_is_away_the_rest_of_the_page_says_so() {
     let page = browser.get(&at).await.expect(200);
     assert!(page.body.contains("The data cannot be read at the moment"), "{}", page.body);
     faults::trouble(&app, &[]);
+}
+
+#[tokio::test]
+async fn while_the_search_engine_is_away_the_page_shows_what_is_kept_and_how_old_it_is() {
+    let app = TestApp::start(faults::impatient).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    // Nothing is kept yet.
+    faults::trouble(&app, &["quota403:1"]);
+    let page = browser.get(&format!("{at}?compare=none")).await;
+    holds(
+        &page,
+        &[
+            "No earlier numbers of this site are kept.".to_owned(),
+            "<a class=\"button\" href=\"\">Try again</a>".to_owned(),
+        ],
+    );
+    assert!(!page.body.contains("What is still known"), "{}", page.body);
+    faults::trouble(&app, &[]);
+    let property = json(&browser, &format!("/api/properties/{}", &at[3..])).await;
+    let headline = &property["data"]["headline"];
+    faults::trouble(&app, &["quota403:1"]);
+    let read_at: chrono::DateTime<chrono::Utc> = headline["cachedAt"].as_str().unwrap().parse().unwrap();
+    for part in ["", "/queries", "/growth", "/insights"] {
+        let page = browser.get(&format!("{at}{part}")).await;
+        let total = |metric: &str| format!("<strong>{}</strong>", grouped(&headline["current"][metric]));
+        holds(
+            &page,
+            &[
+                "The data cannot be read at the moment".to_owned(),
+                "What is still known".to_owned(),
+                total("clicks"),
+                total("impressions"),
+                format!("<time datetime=\"{}\">", read_at.format("%Y-%m-%dT%H:%M:%SZ")),
+                "<a class=\"button\" href=\"\">Try again</a>".to_owned(),
+            ],
+        );
+    }
+    faults::trouble(&app, &[]);
+}
+
+#[tokio::test]
+async fn a_question_without_numbers_shows_no_empty_tables() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let property = json(&browser, &format!("/api/properties/{}", &at[3..])).await;
+    let last: chrono::NaiveDate = property["meta"]["freshness"]["lastFinalDate"].as_str().unwrap().parse().unwrap();
+    let next = last + chrono::TimeDelta::days(1);
+    let days = format!("startDate={next}&endDate={next}");
+    let page = browser.get(&format!("{at}?{days}")).await.expect(200);
+    let so_far = format!("?compare=none&amp;dataState=all&amp;endDate={next}&amp;startDate={next}");
+    holds(&page, &["still counting these days".to_owned(), format!("<a href=\"{so_far}\">")]);
+    assert!(!page.body.contains("0 of 0") && !page.body.contains("<table"), "{}", page.body);
+    let counted = browser.get(&format!("{at}{}", so_far.replace("&amp;", "&"))).await.expect(200);
+    assert!(counted.body.contains("<table"), "{}", counted.body);
+    let filters = r#"[{"dimension":"query","operator":"equals","value":"nobody asks this"}]"#;
+    let filters: String = form_urlencoded::byte_serialize(filters.as_bytes()).collect();
+    let page = browser.get(&format!("{at}?filters={filters}")).await.expect(200);
+    assert!(page.body.contains("has no data for this question") && !page.body.contains("<table"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn a_page_that_waits_leaves_the_only_connection_to_what_judges_it() {
+    let app = TestApp::start(|config| config.database.max_connections = 1).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    app.simulator().controls().hold("");
+    let unknown = "?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e";
+    for _ in 0..5 {
+        browser.get(&format!("{at}{unknown}")).await.expect(404);
+    }
+    app.simulator().controls().release();
+    let cold = browser.get(&at).await.expect(200);
+    assert!(cold.body.contains("<title>Overview · northmoor.example · Sightline</title>"), "{}", cold.body);
 }
 
 #[tokio::test]

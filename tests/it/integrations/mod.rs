@@ -29,7 +29,7 @@ async fn key(actor: &Actor, key: &str) -> Answer {
 }
 
 /// Connects both providers with the accounts that work.
-async fn connect_both(actor: &Actor) {
+pub async fn connect_both(actor: &Actor) {
     login(actor, "good@demo.test").await.expect(200);
     key(actor, "good-key").await.expect(200);
 }
@@ -48,7 +48,7 @@ async fn beside_providers() -> (TestApp, Simulator) {
 }
 
 /// The requests to all endpoints of both providers that cost money.
-fn paid_requests(providers: &Simulator) -> u64 {
+pub fn paid_requests(providers: &Simulator) -> u64 {
     let a = ProviderA::ALL.into_iter().filter(|call| *call != ProviderA::UserData).map(Endpoint::ProviderA);
     let b = ProviderB::ALL.into_iter().filter(|call| *call != ProviderB::LimitsAndUsage).map(Endpoint::ProviderB);
     a.chain(b).map(|endpoint| providers.controls().requests(endpoint)).sum()

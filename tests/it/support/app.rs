@@ -10,6 +10,7 @@ use std::{
 use chrono::{DateTime, TimeZone, Utc};
 use common::{
     clock::{Clock, Hand},
+    digest::sha256_hex,
     random::Random,
 };
 use sightline::{
@@ -64,7 +65,7 @@ pub fn settings() -> Config {
 #[expect(clippy::disallowed_methods, reason = "no setting of the service: it says where the suite runs")]
 pub fn share_redis(config: &mut Config) -> Option<String> {
     let url = std::env::var("SIGHTLINE_TEST_REDIS_URL").ok().filter(|url| !url.is_empty())?;
-    let key = Random::system().bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect();
+    let key = sha256_hex(&Random::system().token());
     config.secrets.key = Some(Secret(key));
     config.redis.url = Some(url.clone());
     Some(url)

@@ -35,7 +35,8 @@ impl Bench {
         let (upstream, a, b) = providers().await;
         let (clock, hand) = Clock::manual(DateTime::from_timestamp(1_790_000_000, 0).unwrap());
         let notes = Arc::new(Notes::default());
-        let desk = Desk::new([Arc::new(a), Arc::new(b)], notes.clone(), clock, (1 << 20, TimeDelta::hours(6)), wait);
+        let desk =
+            Desk::new([Arc::new(a), Arc::new(b)], notes.clone(), clock, (1 << 20, TimeDelta::hours(6)), wait, None);
         Self { upstream, desk, notes, hand }
     }
 

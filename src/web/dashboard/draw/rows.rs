@@ -35,11 +35,11 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Draws the table with all metrics.
-    pub fn wide(&self) -> Markup {
+    /// Draws the table with all metrics. `name` says which rows they are.
+    pub fn wide(&self, name: &str) -> Markup {
         let sparks = self.lines();
         html! {
-            div.scroll tabindex="0" role="region" aria-label=(self.table.name()) {
+            div.scroll tabindex="0" role="region" aria-label={ "Table of " (name.to_lowercase()) } {
                 table.figures.rows {
                     thead {
                         tr {

@@ -40,12 +40,14 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let (at, elsewhere) = (opened.door.root(), view.elsewhere());
     Ok(html! {
         (controls::bar(opened, &meta.answer))
-        nav.choices aria-label="Kind" {
-            @for (name, kind) in KINDS {
-                a href=(view.link(&[("kind", kind), ("offset", None)])) aria-current=[(view.text("kind") == kind).then_some("true")] { (name) }
+        div.controls {
+            nav.choices aria-label="Kind" {
+                @for (name, kind) in KINDS {
+                    a href=(view.link(&[("kind", kind), ("offset", None)])) aria-current=[(view.text("kind") == kind).then_some("true")] { (name) }
+                }
             }
+            (thresholds(view, &meta.thresholds))
         }
-        (thresholds(view, &meta.thresholds))
         section.card aria-label="Opportunities" {
             h2 { "Opportunities" }
             @if data.opportunities.is_empty() { p { "No query is an opportunity by these conditions." } } @else {
@@ -71,7 +73,7 @@ fn thresholds(view: &View, used: &api::analytics::GrowthThresholds) -> Markup {
     let fields = [
         ("Position ", "minPosition", used.min_position.to_string(), "0.1", "100"),
         (" to ", "maxPosition", used.max_position.to_string(), "0.1", "100"),
-        (", at least ", "minImpressions", used.min_impressions.to_string(), "1", "1000000"),
+        (" with at least ", "minImpressions", used.min_impressions.to_string(), "1", "1000000"),
         (" impressions, to position ", "targetPosition", used.target_position.to_string(), "1", "10"),
     ];
     html! {

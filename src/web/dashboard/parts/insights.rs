@@ -197,7 +197,7 @@ fn lists(movers: &QueryMovers, at: &str, view: &View, least: u64) -> Markup {
             @if !found.is_empty() {
                 section.card aria-label=(name) {
                     h2 { (name) }
-                    (Rows { table: Table::Queries, found, view, compares: true, sparks: None, at, order: None }.wide())
+                    (Rows { table: Table::Queries, found, view, compares: true, sparks: None, at, order: None }.wide(name))
                     @if name == "In one list only" { p.quiet-text { "The search engine cut the other list, which may have them." } }
                 }
             }

@@ -22,7 +22,7 @@ use crate::web::dashboard::{
     },
     opened::Opened,
     table::Table,
-    view::View,
+    view::{NO_COMPARISON, View},
 };
 
 /// The rows of the tables of queries and pages.
@@ -61,20 +61,24 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     };
     let tables = data.tables.unwrap_or_default();
     let compares = meta.compare_window.is_some();
+    let has_data = data.totals.is_some() && meta.status != AnalysisStatus::NoSearchData;
     Ok(html! {
         @if let Some(name) = link.as_ref().and_then(|link| link.name.as_ref()) { p.quiet-text { bdi { (name) } } }
         (controls::bar(opened, &meta))
-        @if let Some(totals) = &data.totals { (tiles(opened, totals)) } @else {
-            p.card { "The search engine is still counting these days." }
+        @match &data.totals {
+            Some(totals) => (tiles(opened, totals)),
+            None => (still_counted(opened)),
         }
-        @if meta.status == AnalysisStatus::NoSearchData {
+        @if data.totals.is_some() && meta.status == AnalysisStatus::NoSearchData {
             p.card { "The search engine has no data for this question. A longer period or fewer conditions may have some." }
         }
-        section.card aria-label=(words::name(opened.view.metric)) { (chart.draw()) }
-        @if let Some(explanation) = &data.explanation { (why::panel(explanation, &opened.view)) }
-        div.columns {
-            @if opened.site.shows(first) { (long(opened, first, &tables, sparks.as_ref(), coverage.as_ref(), compares)) }
-            (short(opened, &tables, compares))
+        @if has_data {
+            section.card aria-label=(words::name(opened.view.metric)) { (chart.draw()) }
+            @if let Some(explanation) = &data.explanation { (why::panel(explanation, &opened.view)) }
+            div.columns {
+                @if opened.site.shows(first) { (long(opened, first, &tables, sparks.as_ref(), coverage.as_ref(), compares)) }
+                (short(opened, &tables, compares))
+            }
         }
         (footer::of(opened, &meta, link.as_ref(), "performance", &[&question[..], &[("scope", "all".to_owned())]].concat()))
     })
@@ -112,6 +116,14 @@ pub fn first_table(view: &View) -> Result<Option<Table>, ApiError> {
         Some("queries") => Ok(Some(Table::Queries)),
         Some("pages") => Ok(Some(Table::Pages)),
         Some(_) => Err(ApiError::invalid("tab", "must be queries or pages")),
+    }
+}
+
+/// Says that no day of the question is final, and leads to what is counted so far.
+fn still_counted(opened: &Opened<'_>) -> Markup {
+    let so_far = opened.view.link(&[("dataState", Some("all")), ("compare", Some(NO_COMPARISON))]);
+    html! {
+        p.card { "The search engine is still counting these days. " a href=(so_far) { "Show what is counted so far" } }
     }
 }
 
@@ -170,7 +182,7 @@ fn long(
                     Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (name) ".csv?" (file_query) } download { "CSV" },
                 }
             }
-            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "", order: None }.wide()) }
+            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "", order: None }.wide(first.name())) }
             @if let Some(covered) = covered { (rows::coverage(first, covered)) }
         }
     }

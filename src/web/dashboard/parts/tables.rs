@@ -70,7 +70,7 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
                 h2 { (table.name()) }
                 a.aside href=(csv(opened, table, &question, &order)) download { "CSV of these rows" }
             }
-            @if shown.is_empty() { p { "No row is left by these conditions." } } @else { (rows.wide()) }
+            @if shown.is_empty() { p { "No row is left by these conditions." } } @else { (rows.wide(table.name())) }
             @if let Some(covered) = covered {
                 (rows::coverage(table, covered))
                 (pages(view, offset, ROWS, covered.has_more == Some(true)))

@@ -35,6 +35,11 @@ async fn questions(board: &Board, dimension: &str, table: &str, canary: &str) ->
         pairs(&[("sort", "-change.clicks"), ("compare", "previous_period")]),
         pairs(&[("metricFilters", "clicks>0"), ("scope", "all")]),
         pairs(&[("metricFilters", &named)]),
+        pairs(&[("metricFilters", "presence=new"), ("compare", "previous_period")]),
+        pairs(&[("metricFilters", "change.clicks<0"), ("compare", "previous_period"), ("scope", "all")]),
+        pairs(&[("metricFilters", &format!("{table}.presence=lost")), ("compare", "previous_period")]),
+        pairs(&[("metricFilters", &format!("{table}.change.position>=1")), ("compare", "previous_period")]),
+        pairs(&[("metricFilters", &format!("countries.clicks>0,{table}.presence=both")), ("compare", "previous_year")]),
         pairs(&[("explain", "true"), ("compare", "previous_period")]),
         pairs(&[("explain", "true")]),
     ]);
@@ -44,6 +49,16 @@ async fn questions(board: &Board, dimension: &str, table: &str, canary: &str) ->
 async fn asked(link: &Link<'_>, question: &[(String, String)]) -> crate::support::actor::Answer {
     let pairs: Vec<(&str, &str)> = question.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     link.ask(&pairs).await
+}
+
+/// Asks the page of a link and its files the same question. Fails if one of them answers it, or has the canary.
+async fn refused_elsewhere(board: &Board, link: &Link<'_>, question: &[(String, String)], canary: &str) {
+    let pairs: Vec<(&str, &str)> = question.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    for part in ["", "/queries.csv", "/pages.csv"] {
+        let path = format!("/share/{}{part}", link.token());
+        let answer = board.app.anonymous().ask(&path, &pairs).await.expect(400);
+        assert!(!sings(&text(&answer), canary), "{part} {question:?}");
+    }
 }
 
 /// Returns whether a text has a canary, in any of the ways that the answers write one.
@@ -64,10 +79,11 @@ async fn a_hidden_query_is_in_no_answer_however_it_is_asked_for() {
     for question in questions(&board, "query", "queries", &canary).await {
         let answer = asked(&hiding, &question).await.expect(400);
         assert_eq!(answer.bytes, refused.bytes, "{question:?}");
+        refused_elsewhere(&board, &hiding, &question, &canary).await;
     }
     let usa = json!([condition("country", "equals", "usa")]).to_string();
     let page = json!([condition("page", "contains", "/")]).to_string();
-    let allowed: [&[(&str, &str)]; 9] = [
+    let allowed: [&[(&str, &str)]; 10] = [
         &all,
         &[],
         &[("scope", "totals")],
@@ -77,6 +93,11 @@ async fn a_hidden_query_is_in_no_answer_however_it_is_asked_for() {
         &[("scope", "all"), ("filters", &usa)],
         &[("scope", "all"), ("filters", &page)],
         &[("scope", "all"), ("metricFilters", "pages.clicks>3,countries.clicks>0")],
+        &[
+            ("scope", "all"),
+            ("metricFilters", "pages.change.clicks<0,countries.presence=both"),
+            ("compare", "previous_period"),
+        ],
     ];
     for question in allowed {
         let answer = hiding.ask(question).await.expect(200);
@@ -89,8 +110,17 @@ async fn a_hidden_query_is_in_no_answer_however_it_is_asked_for() {
             assert_eq!(coverage.keys().collect::<Vec<_>>(), ["available", "reason"], "{question:?}");
         }
     }
-    for part in ["", "/pages.csv", "/queries.csv"] {
-        let answer = hiding.open(part).await.expect(if part == "/queries.csv" { 400 } else { 200 });
+    for part in [
+        "",
+        "?tab=queries",
+        "?tab=pages&metric=position&compare=none",
+        "?compare=previous_year&dataState=all",
+        "/pages.csv",
+        "/pages.csv?compare=previous_period&metricFilters=pages.presence=new",
+        "/queries.csv",
+        "/queries.csv?compare=previous_period",
+    ] {
+        let answer = hiding.open(part).await.expect(if part.starts_with("/queries.csv") { 400 } else { 200 });
         assert!(!sings(&text(&answer), &canary), "{part}");
     }
     // What is asked of the link that shows them is not what this link remembers.
@@ -107,6 +137,7 @@ async fn a_hidden_page_is_in_no_answer_however_it_is_asked_for() {
     let refused = hiding.ask(&[("scope", "tables")]).await.expect(400);
     for question in questions(&board, "page", "pages", &canary).await {
         assert_eq!(asked(&hiding, &question).await.expect(400).bytes, refused.bytes, "{question:?}");
+        refused_elsewhere(&board, &hiding, &question, &canary).await;
     }
     for question in [&[("scope", "all")][..], &[("scope", "all"), ("classification", "branded")]] {
         let answer = hiding.ask(question).await.expect(200);

@@ -1,0 +1,39 @@
+// How pages look: at both sizes, light and dark, with and without script.
+import { fits, inspect } from '../screens.mjs';
+import { same } from './same.mjs';
+import { tabs } from './keyboard.mjs';
+import { prints } from './print.mjs';
+
+/** Every problem that axe finds counts. */
+const finds = () => true;
+
+/** The words of the main part, without the line that stands there while it is read. Runs in the page. */
+const words = () => {
+  const texts = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) if (!texts.currentNode.parentElement.closest('.waiting')) found.push(texts.currentNode.data);
+  return found;
+};
+
+/** Looks at an open page, and keeps its picture. */
+export const look = (page, name) => inspect(page, `dashboard-${name}`, { finds });
+
+/** Looks at pages. `plain` is a browser without script, which has to show the same. */
+export async function everyPage(page, plain, pages) {
+  for (const { name, url } of pages) {
+    await page.goto(url);
+    await look(page, name);
+    await plain.goto(url);
+    same(await plain.evaluate(words), await page.evaluate(words), `${name}, without script`);
+    await fits(plain, `${name} without script`);
+  }
+}
+
+/** Goes through pages by keyboard, and prints them. */
+export async function everyKey(page, pages) {
+  for (const { name, url } of pages) {
+    await page.goto(url);
+    await tabs(page, name);
+    await prints(page, name);
+  }
+}

@@ -1,0 +1,90 @@
+// Numbers, changes and dates as the pages write them.
+
+/** The word for a number that is not known. */
+export const NONE = '–';
+
+const isNone = (number) => (number ?? null) === null;
+
+/** Writes a number with some decimal places. A tie goes to the even digit, as on the server. */
+function fixed(number, places) {
+  const scaled = number * 10 ** places;
+  const isTie = Number.isInteger(number * 2 ** (places + 1)) && Math.abs(scaled % 1) === 0.5;
+  if (!isTie) return number.toFixed(places);
+  const below = Math.floor(scaled);
+  return ((below % 2 === 0 ? below : below + 1) / 10 ** places).toFixed(places);
+}
+
+export const grouped = (number) => isNone(number) ? NONE : fixed(number, 0).replace(/\B(?=(\d{3})+$)/g, ',');
+export const decimal = (number) => isNone(number) ? NONE : fixed(number, 1);
+export const percent = (share) => isNone(share) ? NONE : `${fixed(share * 100, 1)} %`;
+
+export const signed = (number) => `${number < 0 ? '−' : '+'}${grouped(Math.abs(number))}`;
+
+/** How each metric is written. */
+export const METRICS = { clicks: grouped, impressions: grouped, ctr: percent, position: decimal };
+export const HEADS = { clicks: 'Clicks', impressions: 'Impressions', ctr: 'CTR', position: 'Pos.' };
+
+/** The metrics of a row or a day, in the order of the pages. */
+export const four = (values) => Object.entries(METRICS).map(([name, write]) => write(values[name]));
+
+/** A change with its mark. `withPercent` is true for tiles. */
+export function change(metric, of, withPercent) {
+  const { absolute, percent: part } = of[metric];
+  if (isNone(absolute)) return NONE;
+  const sign = absolute < 0 ? '−' : '+';
+  const size = {
+    clicks: () => sign + grouped(Math.abs(absolute)),
+    impressions: () => sign + grouped(Math.abs(absolute)),
+    ctr: () => `${sign}${decimal(Math.abs(absolute * 100))} pt`,
+    position: () => `${decimal(Math.abs(absolute))} ${absolute < 0 ? 'better' : 'worse'}`,
+  }[metric]();
+  if (!/[1-9]/.test(size)) return 'no change';
+  const isBetter = absolute > 0 !== (metric === 'position');
+  const added = withPercent && ['clicks', 'impressions'].includes(metric) && !isNone(part) ? ` (${decimal(Math.abs(part))} %)` : '';
+  return `${isBetter ? '▲' : '▼'} ${size}${added}`;
+}
+
+/** The change of a row's clicks. */
+export function changeOfRow(row) {
+  if (['new', 'lost', 'unknown'].includes(row.presence)) return row.presence;
+  return row.change ? change('clicks', row.change, false) : '';
+}
+
+/** The change of an index. */
+export function points(number) {
+  const size = decimal(Math.abs(number));
+  if (!/[1-9]/.test(size)) return 'no change';
+  return number > 0 ? `▲ +${size}` : `▼ −${size}`;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** A day such as `Mon 2 Nov 2026`, from `2026-11-02`. */
+export function weekday(date) {
+  const [year, month, day] = date.split('-').map(Number);
+  return `${WEEKDAYS[new Date(Date.UTC(year, month - 1, day)).getUTCDay()]} ${day} ${MONTHS[month - 1]} ${year}`;
+}
+
+/** A day such as `2 Nov`. */
+export const shortDay = (date) => `${Number(date.slice(8))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
+
+/** Days such as `26 Oct – 22 Nov 2026`. */
+export function days({ startDate, endDate }) {
+  const year = (date) => date.slice(0, 4);
+  const end = `${shortDay(endDate)} ${year(endDate)}`;
+  if (startDate === endDate) return end;
+  return `${shortDay(startDate)}${year(startDate) === year(endDate) ? '' : ` ${year(startDate)}`} – ${end}`;
+}
+
+/** The day some days after another. */
+export function later(date, count) {
+  return new Date(Date.parse(date) + count * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The name of a page as its path, as far as it is shown. */
+export function path(key) {
+  const rest = key.includes('://') ? key.slice(key.indexOf('://') + 3) : key;
+  const shown = key.includes('://') ? (rest.includes('/') ? rest.slice(rest.indexOf('/')) : '/') : key;
+  return [...shown].slice(0, 300).join('');
+}
