@@ -90,8 +90,7 @@ pub async fn start_on(
         let agency = &mut config.plans.agency;
         agency.tracked_properties = agency.tracked_properties.max(config.simulator.sites);
     }
-    let limits = parts::connection_limits(&config);
-    let metrics_listener = metrics::bind(&config).await?;
+    let (limits, metrics_listener) = (parts::connection_limits(&config), metrics::bind(&config).await?);
 
     let database_url = config.database_url();
     let simulator = demo::beside(&config, &clock).await?;
