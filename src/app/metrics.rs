@@ -135,7 +135,7 @@ impl Collector for State {
 }
 
 impl State {
-    /// What replicas share, if they share anything.
+    /// Metrics of the state that replicas share, if there is any.
     fn shared(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let Some(shared) = &self.app.shared else { return Ok(()) };
         let links = ["counters", "values"].into_iter().zip(shared.uses());

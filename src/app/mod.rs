@@ -49,7 +49,7 @@ pub struct Service {
     pub statements: Statements,
     /// The reader of search data.
     pub reader: Reader,
-    /// What it shares with other replicas, if it shares anything.
+    /// The state that it shares with other replicas, if there is any.
     pub shared: Option<shared::Shared>,
     health: HealthCheck,
     /// Time for which it still accepts connections when it stops.

@@ -1,4 +1,4 @@
-//! What people allow applications, as the audit trail holds it. The embedded issuer notes what it is told. It knows its people before
+//! Notes in the audit trail what people allow applications. The embedded issuer notes what it is told. It knows its people before
 //! the service does: what they allowed until then is noted when the service first sees them.
 
 use api::privacy::AuditAction;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{allowance::Allowance, clients, issuer::EMBEDDED};
 
-/// What a person allows an application.
+/// The access that a person allows an application.
 #[derive(Debug, Clone, Copy)]
 pub struct Allowed<'a> {
     /// The name of the application, or its id.

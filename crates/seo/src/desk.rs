@@ -58,13 +58,13 @@ impl Holder {
         format!("{} {} ", self.connection, self.version)
     }
 
-    /// What the names of answers that replicas share begin with.
+    /// The prefix of the keys of answers that replicas share.
     fn scope(&self) -> String {
         format!("{}:{}", scopes_of(self.connection), self.version)
     }
 }
 
-/// What the names of all answers begin with that were given to a connection.
+/// The prefix of the keys of all answers to a connection.
 fn scopes_of(connection: Uuid) -> String {
     format!("p:{connection}")
 }

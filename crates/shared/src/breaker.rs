@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(15);
 pub struct Breaker {
     state: State,
     failed_at: VecDeque<Instant>,
-    /// Whether each of the last calls was slow.
+    /// The last calls. True means slow.
     slow: VecDeque<bool>,
     /// The time for which it opens next.
     pause: Duration,

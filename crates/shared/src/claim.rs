@@ -1,4 +1,4 @@
-//! Who asks for a reading that several replicas want: a state machine without time and connection of its own.
+//! Decides which replica asks for a reading that several want. A state machine without time and connection of its own.
 //!
 //! The owner of the claim asks the search engine. The others look for the reading from time to time. If the owner is not heard of any
 //! more, one of them takes its claim over. What a former owner brings later is not stored, because its claim is gone. Claims save
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How soon a caller needs the reading.
+/// The hurry of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     /// Takes over the claim of somebody who is in less of a hurry.
@@ -36,7 +36,7 @@ impl Claim {
     }
 }
 
-/// What is at the place of a reading.
+/// The value at the key of a reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen<V> {
     /// Nothing.
@@ -51,7 +51,7 @@ pub enum Seen<V> {
     Useless(Vec<u8>),
 }
 
-/// What has happened.
+/// An event.
 #[derive(Debug)]
 pub enum Event<V> {
     /// An attempt to claim found this, which is the own claim if it succeeded.
@@ -66,7 +66,7 @@ pub enum Event<V> {
     Away,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step<V> {
     /// Try to claim the reading.

@@ -33,7 +33,7 @@ pub struct Most {
 /// One of the gates of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// What it is the gate of.
+    /// The account, site or client that it belongs to.
     pub of: String,
     /// Its buckets, each with a name and its greatest speed.
     pub buckets: Vec<(&'static str, Most)>,

@@ -1,4 +1,4 @@
-//! What replicas share through Redis: readings and their claims, rate limits, and the pace towards the search engine.
+//! Shares readings and their claims, rate limits, and the pace towards the search engine between replicas, through Redis.
 //!
 //! Redis holds only what may vanish at any moment. Every call ends within a time limit, and `None` means that Redis is away: the
 //! caller then does by itself what it would otherwise have shared. Values are compressed and sealed, so neither a dump of Redis nor
@@ -39,7 +39,7 @@ pub struct Addresses {
     pub cache: String,
 }
 
-/// What this replica shares with others.
+/// The connections and names by which this replica shares with others.
 #[derive(Clone)]
 pub struct Shared {
     counters: Arc<Link>,
@@ -121,7 +121,7 @@ impl Shared {
         counters.is_some() && cache.is_some()
     }
 
-    /// What an operator should know of these servers, such as that they write to disk.
+    /// Warnings for the operator of these servers, such as that they write to disk.
     pub async fn warnings(&self) -> Vec<String> {
         let mut warnings = self.counters.warnings().await;
         for warning in self.cache.warnings().await {

@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout};
 
 use super::breaker::{Breaker, Outcome};
 
-/// What a link is for, and how long a call may take.
+/// The purpose of a link, and the time limit of its calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Purpose {
     name: &'static str,
@@ -263,7 +263,7 @@ impl Link {
         *lock(&self.connection) = None;
     }
 
-    /// What an operator should know of the server.
+    /// Warnings for the operator of the server.
     pub async fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let info: Option<String> = self.command(redis::cmd("INFO").arg("persistence")).await;

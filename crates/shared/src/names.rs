@@ -25,7 +25,7 @@ impl Names {
         format!("{}:{READINGS}:{scope}:{}", self.start, short(request))
     }
 
-    /// What all readings of an account begin with.
+    /// The prefix of all readings of an account.
     #[must_use]
     pub fn readings_of(&self, account: &str) -> String {
         format!("{}:{READINGS}:{account}", self.start)

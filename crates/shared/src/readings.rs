@@ -49,7 +49,7 @@ pub struct Wanted<'w> {
     pub scope: &'w str,
     /// The request.
     pub request: &'w str,
-    /// How soon it is needed.
+    /// The hurry of the caller.
     pub urgency: Urgency,
     /// The time for which the owner of its claim may be missing before another takes over.
     pub patience: Duration,
@@ -61,7 +61,7 @@ impl Wanted<'_> {
     }
 }
 
-/// What came of wanting a reading.
+/// The outcome of wanting a reading.
 pub enum Found {
     /// The reading, as somebody has put it.
     Reading(Vec<u8>),
@@ -88,7 +88,7 @@ struct Inner {
     uses: Uses,
 }
 
-/// What became of wanted readings.
+/// Counts of wanted readings, by their outcome.
 #[derive(Debug, Default)]
 pub struct Uses {
     /// Readings that another replica had read.
@@ -117,7 +117,7 @@ impl Readings {
         Self(Arc::new(Inner { link, names, replicas, secrets, clock, claims, on_the_way, uses }))
     }
 
-    /// What became of wanted readings.
+    /// Counts of wanted readings, by their outcome.
     #[must_use]
     pub fn uses(&self) -> &Uses {
         &self.0.uses

@@ -12,10 +12,10 @@ use crate::{Error, postgres};
 /// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
 
-/// What the name of a migration that takes something away has before the migration that programs must know.
+/// Stands in the name of a migration that takes something away, before the migration that programs must know.
 const NEEDS: &str = "_needs_";
 
-/// What a database's schema is to this program.
+/// How a database's schema compares with the migrations of this program.
 #[derive(Debug, PartialEq, Eq)]
 enum Schema {
     /// Migrations are missing, the first of this name.

@@ -34,7 +34,7 @@ pub enum Door {
     Shared(String),
 }
 
-/// What a page says about its property.
+/// The property as a page shows it.
 pub struct Site {
     pub name: String,
     /// The visitor's role. Readers of a link have none.

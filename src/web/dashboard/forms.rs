@@ -84,7 +84,7 @@ impl Write {
     }
 }
 
-/// What a page says after a form.
+/// The message of a page after a form.
 const NOTICES: [(&str, &str); 11] = [
     ("added", "Added."),
     ("saved", "Saved."),

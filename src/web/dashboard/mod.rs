@@ -82,7 +82,7 @@ pub const PATHS: [(&str, &str); 7] = [
     (SCRIPT, "GET, HEAD"),
 ];
 
-/// Whom the pages of a path are for.
+/// The audience of the pages of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visitors<'p> {
     /// People who are signed in.
@@ -165,7 +165,7 @@ struct Drawn {
 /// A page, or the reason why there is none.
 type Shown = Result<Drawn, Refused>;
 
-/// Whom a page is for, which decides its frame.
+/// The audience of a page, which decides its frame.
 #[derive(Clone)]
 enum Frame {
     People(Navigation),

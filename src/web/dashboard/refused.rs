@@ -18,7 +18,7 @@ pub struct Refused {
     pub refusal: ApiError,
     /// The door through which the visitor came.
     pub door: Option<Door>,
-    /// What can be said instead, if the search engine is away.
+    /// Numbers to show instead, if the search engine is away.
     pub kept: Option<Kept>,
 }
 

@@ -47,7 +47,7 @@ pub struct View {
     pub metric: Metric,
     /// The conditions.
     pub filters: Vec<FilterCondition>,
-    /// What the form before did. No link of the page carries it.
+    /// The outcome of the form before. No link of the page carries it.
     pub done: Option<String>,
 }
 

@@ -22,7 +22,7 @@ pub struct Flag {
     /// Its first day.
     pub date: NaiveDate,
     text: String,
-    /// Who wrote it.
+    /// The author.
     by: Option<String>,
     /// The page that tells of it.
     url: Option<String>,
@@ -46,7 +46,7 @@ impl Flag {
     }
 }
 
-/// What a chart shows.
+/// The content of a chart.
 pub struct Chart<'a> {
     pub metric: Metric,
     pub series: &'a [SeriesPoint],

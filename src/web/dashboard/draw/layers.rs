@@ -14,7 +14,7 @@ pub const MOST: usize = 6;
 
 /// Several series over the same days.
 pub struct Layers<'a> {
-    /// What the values are, such as `Clicks by country`.
+    /// The name of the values, such as `Clicks by country`.
     pub name: &'a str,
     pub days: Vec<NaiveDate>,
     /// At most [`MOST`].

@@ -21,7 +21,7 @@ use crate::web::{
 /// The metrics of a site.
 const METRICS: [Metric; 3] = [Metric::Clicks, Metric::Impressions, Metric::Position];
 
-/// What the entries of a list have in common.
+/// The part that all entries of a list share.
 pub struct Entries<'a> {
     pub view: &'a View,
     /// The person's tags.

@@ -1,4 +1,4 @@
-//! What the page of all sites says to people who have no site of their own there, or none at all.
+//! The page of all sites for people who have no site of their own there, or none at all.
 
 use api::{
     answer::{Data, List},

@@ -1,4 +1,4 @@
-//! What a share link opens, in words: of a link that is there, or of a form before it is sent.
+//! Says in words what a share link opens, or what it would open if a form were sent.
 
 use api::{
     models::{FilterCondition, Filters, Window},
@@ -22,7 +22,7 @@ use crate::web::dashboard::{
 pub const PARTS: [(SharedPart, &str); 3] =
     [(SharedPart::Queries, "queries"), (SharedPart::Pages, "pages"), (SharedPart::Notes, "notes")];
 
-/// What a share link opens.
+/// The parts that a share link opens.
 pub struct Opens {
     classification: Option<String>,
     filters: Vec<FilterCondition>,
@@ -32,7 +32,7 @@ pub struct Opens {
 }
 
 impl Opens {
-    /// What a link opens.
+    /// Reads a link.
     pub fn of(link: &ShareLink) -> Self {
         let classification = link.classification.as_ref().map(|classification| classification.0.to_value());
         Self {
@@ -44,7 +44,7 @@ impl Opens {
         }
     }
 
-    /// What a link would open that is made by a form. Fields that are not allowed are left to the operation.
+    /// Reads the form of a link. Fields that are not allowed are left to the operation.
     pub fn asked(sent: &Sent) -> Self {
         let day = |field: &str| sent.text(field).and_then(|day| day.parse::<NaiveDate>().ok());
         let fixed = (sent.text("days") == Some("fixed")).then_some(());
