@@ -1,7 +1,7 @@
 //! The database schema: one migration per area, in the order of foreign keys.
 
-pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::prelude::*;
+pub use sea_orm_migration::{MigratorTrait, seaql_migrations};
 
 mod m0001_people;
 mod m0002_properties;

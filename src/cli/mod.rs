@@ -133,6 +133,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Settings => print!("{}", config::page()),
         Command::Migrate => {
             app::migrate(&Config::of_process()?).await?;
+            println!("the database is up to date");
         }
         Command::Subscription(command) => {
             println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);

@@ -26,10 +26,10 @@ pub struct Database {
 pub struct Redis {
     /// URL of a [Redis](OPERATING.md#redis) or Valkey server, or of one of a cluster, where replicas share rate limits, the pace towards the
     /// search engine, and readings. Without it each replica has its own.
-    #[schemars(extend("x-allowed" = "a URL that starts with `redis://` or `rediss://`"))]
+    #[schemars(extend("x-allowed" = "a URL such as `redis://127.0.0.1:6379` or `rediss://user:password@cache.example:6379/1`"))]
     pub url: Option<String>,
     /// URL of another server for readings, where one that is full must not evict rate limits.
-    #[schemars(extend("x-allowed" = "a URL that starts with `redis://` or `rediss://`, with `redis.url` only", "x-default" = "`redis.url`"))]
+    #[schemars(extend("x-allowed" = "a URL as in `redis.url`, which must be set, too", "x-default" = "`redis.url`"))]
     pub cache_url: Option<String>,
 }
 

@@ -43,7 +43,7 @@ pub struct SearchEngine {
     #[schemars(range(min = 1))]
     pub bucket: u32,
     /// Maximum number of upstream requests a second beyond the burst, per site and per account. The search engine allows 1,200 a minute:
-    /// keep `search_engine.bucket` + 60 × this below that, shared out over the replicas.
+    /// keep `search_engine.bucket` + 60 × this below that. Replicas without Redis share it out.
     #[schemars(range(min = 1))]
     pub refill_per_second: u32,
     /// Limits of all requests together.
@@ -57,10 +57,10 @@ pub struct SearchEngine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineQuota {
-    /// Maximum number of upstream requests in any minute, a sixth of them at once. Share it out over the replicas.
+    /// Maximum number of upstream requests in any minute, a sixth of them at once. Replicas without Redis share it out.
     #[schemars(range(min = 1))]
     pub per_minute: u32,
-    /// Maximum number of upstream requests in any 24 hours, a sixth of them at once. Share it out over the replicas.
+    /// Maximum number of upstream requests in any 24 hours, a sixth of them at once. Replicas without Redis share it out.
     #[schemars(range(min = 1))]
     pub per_day: u32,
 }

@@ -4,16 +4,17 @@ use common::base_url::BaseUrl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::units::Seconds;
+use super::units::{MINUTE, Seconds};
 
 /// How the service stops.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Shutdown {
     /// Time for which a service that stops still accepts connections, while its health is 503 already. A balancer notices within it.
-    #[schemars(extend("x-default" = "5 s, or 0 if `base_url` is a loopback address"))]
+    #[schemars(range(max = 10 * MINUTE), extend("x-default" = "`5s`, or 0 if `base_url` is a loopback address"))]
     pub delay: Option<Seconds>,
     /// Time for requests under way to finish after that.
+    #[schemars(range(max = 10 * MINUTE))]
     pub grace: Seconds,
 }
 

@@ -1,5 +1,7 @@
 //! Checks on URLs: loopback addresses and transports that may carry secrets.
 
+use std::net::IpAddr;
+
 use url::{Host, Url};
 
 /// Returns whether secrets may be sent to `url`: over https, or over http to a loopback address.
@@ -14,7 +16,8 @@ pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
+        // Under schemes other than http an address counts as a name.
+        Some(Host::Domain(name)) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         None => false,
     }
 }
@@ -35,6 +38,23 @@ pub fn without_credentials(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_of_this_machine_is_known_under_every_scheme() {
+        for (url, is_here) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://[::1]:8080", true),
+            ("https://localhost", true),
+            ("redis://127.0.0.1:6379", true),
+            ("redis://:hunter2@[::1]", true),
+            ("rediss://localhost", true),
+            ("redis://10.0.0.7", false),
+            ("redis://cache.example", false),
+            ("http://127.0.0.1.example", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(url).unwrap()), is_here, "{url}");
+        }
+    }
 
     #[test]
     fn an_address_is_printed_without_what_opens_it() {

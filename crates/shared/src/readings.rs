@@ -30,8 +30,8 @@ const CLAIMED: Duration = Duration::from_secs(30);
 /// The time for which a failure is remembered, so that those who wait do not ask in turn.
 const FAILED: Duration = Duration::from_secs(1);
 
-/// The value that marks a failure.
-const FAILURE: &str = "F";
+/// The start of a mark of a failure. The time at which it ends follows, in milliseconds since 1970.
+const FAILURE: u8 = b'F';
 
 /// The shortest and the longest pause between two looks.
 const PAUSE: (u64, u64) = (20, 80);
@@ -251,9 +251,22 @@ impl Readings {
                 Ok(text) => Seen::Claimed(Claim { text }),
                 Err(other) => Seen::Useless(other.into_bytes()),
             },
-            Some(_) if held == FAILURE.as_bytes() => Seen::Failed,
+            Some(&FAILURE) if self.is_recent_failure(&held) => Seen::Failed,
             _ => Seen::Useless(held),
         }
+    }
+
+    /// A mark of a failure now.
+    fn failure(&self) -> Vec<u8> {
+        let ends_at = (self.0.clock.now() + FAILED).timestamp_millis();
+        format!("{}{ends_at}", char::from(FAILURE)).into_bytes()
+    }
+
+    /// Returns whether a mark of a failure has not ended. Redis may keep one longer, and others may write there.
+    fn is_recent_failure(&self, mark: &[u8]) -> bool {
+        let ends_at = std::str::from_utf8(mark.get(1..).unwrap_or_default()).ok().and_then(|text| text.parse().ok());
+        let left = ends_at.map_or(0, |ends_at: i64| ends_at.saturating_sub(self.0.clock.now().timestamp_millis()));
+        (1..=i64::try_from(millis(FAILED)).unwrap_or(i64::MAX)).contains(&left)
     }
 
     /// Replaces a value that is still the expected one. `None` if Redis is away.
@@ -293,7 +306,7 @@ impl Claimed {
         let Some(claim) = self.claim.take() else { return };
         let (readings, name) = (self.readings.clone(), self.name.clone());
         tokio::spawn(
-            async move { readings.swap(&name, claim.text.as_bytes(), false, FAILURE.as_bytes(), FAILED).await },
+            async move { readings.swap(&name, claim.text.as_bytes(), false, &readings.failure(), FAILED).await },
         );
     }
 }

@@ -73,9 +73,10 @@ pub(super) async fn lift_limits(transaction: &impl ConnectionTrait) -> Result<()
 /// socket.
 #[must_use]
 pub fn is_elsewhere(url: &str) -> bool {
-    let Some(options) = url.parse::<PgConnectOptions>().ok().filter(|_| url.starts_with("postgres")) else {
+    if !url.starts_with("postgres") {
         return false;
-    };
+    }
+    let Ok(options) = url.parse::<PgConnectOptions>() else { return false };
     let host = options.get_host().trim_matches(['[', ']']);
     let is_here = host == "localhost" || host.starts_with('/') || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
     options.get_socket().is_none() && !is_here

@@ -4,8 +4,8 @@
 //! it no longer uses goes in the release after it. The name of a migration that takes something away ends with `_needs_` and the
 //! migration that programs must know, such as `m0009_drop_old_names_needs_m0007`. Older programs then refuse to start.
 
-use migration::{Migrator, MigratorTrait as _};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
+use migration::{Migrator, MigratorTrait as _, seaql_migrations};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, EntityTrait as _, Statement, TransactionTrait};
 
 use crate::{Error, postgres};
 
@@ -14,6 +14,11 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)"
 
 /// Stands in the name of a migration that takes something away, before the migration that programs must know.
 const NEEDS: &str = "_needs_";
+
+/// Asks whether the table of applied migrations is there. The library's own question needs a crate more.
+const TABLES_OF_POSTGRES: &str = "SELECT 1 AS found WHERE to_regclass('seaql_migrations') IS NOT NULL";
+const TABLES_OF_SQLITE: &str =
+    "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'seaql_migrations'";
 
 /// How a database's schema compares with the migrations of this program.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +48,7 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     Ok(transaction.commit().await?)
 }
 
-/// Checks that nothing needs to be migrated.
+/// Checks that nothing needs to be migrated, and changes nothing.
 ///
 /// # Errors
 /// [`Error::Refused`] if migrations are missing, or if this program cannot work with the schema.
@@ -58,7 +63,7 @@ pub async fn check(db: &DatabaseConnection) -> Result<(), Error> {
 
 /// Returns the first migration that is missing, if one is.
 async fn is_behind(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
-    let applied = Migrator::get_migration_models(db).await?.into_iter().map(|row| row.version).collect::<Vec<_>>();
+    let applied = applied(db).await?;
     let known = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect::<Vec<_>>();
     match compare(&applied, &known) {
         Schema::Behind(missing) => Ok(Some(missing)),
@@ -68,6 +73,17 @@ async fn is_behind(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
              database, or run that version"
         ))),
     }
+}
+
+/// The names of the migrations that are applied. An empty database stays empty: who may not change the schema can look.
+async fn applied(db: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+    let backend = db.get_database_backend();
+    let tables = if backend == DbBackend::Postgres { TABLES_OF_POSTGRES } else { TABLES_OF_SQLITE };
+    if db.query_one_raw(Statement::from_string(backend, tables)).await?.is_none() {
+        return Ok(Vec::new());
+    }
+    let rows = seaql_migrations::Entity::find().all(db).await?;
+    Ok(rows.into_iter().map(|row| row.version).collect())
 }
 
 fn compare(applied: &[String], known: &[String]) -> Schema {
@@ -90,6 +106,19 @@ fn compare(applied: &[String], known: &[String]) -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::open;
+
+    #[tokio::test]
+    async fn a_check_changes_nothing() {
+        let db = open("sqlite::memory:", 1).await.unwrap().writer;
+        let refused = check(&db).await.unwrap_err().to_string();
+        assert!(refused.contains("database.migrate"), "{refused}");
+        let ask = Statement::from_string(DbBackend::Sqlite, "SELECT count(*) AS tables FROM sqlite_master");
+        let tables: i64 = db.query_one_raw(ask).await.unwrap().unwrap().try_get("", "tables").unwrap();
+        assert_eq!(tables, 0);
+        migrate(&db).await.unwrap();
+        check(&db).await.unwrap();
+    }
 
     #[test]
     fn a_version_works_with_a_newer_schema_until_what_it_needs_is_taken_away() {

@@ -83,7 +83,9 @@ impl Asker<'_> {
     fn request(self, path: &str, query: &[(&str, String)], passed: &[HeaderName]) -> Result<RequestBuilder, ApiError> {
         let query = Serializer::new(String::new()).extend_pairs(query).finish();
         let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
-        let mut request = Request::builder().uri(target.parse().map_err(Error::internal)?);
+        let too_long =
+            |_| ApiError::invalid("query string", "is too long: shorten what is searched for, or a field of the form");
+        let mut request = Request::builder().uri(target.parse().map_err(too_long)?);
         for name in passed {
             for value in self.page.headers.get_all(name) {
                 request = request.header(name, value);

@@ -64,6 +64,9 @@ fn told(Refused { refusal, door, kept }: &Refused) -> Option<(&'static str, Mark
                 "The search engine does not let this service read the site at the moment. Its owner has to connect it again.",
             ),
         ),
+        (Code::NotFound, _) if refusal.hint.as_ref().is_some_and(|hint| hint.starts_with("classification: ")) => {
+            ("This question cannot be answered", html! { (hint(refusal)) p { a.button href="?" { "Start again" } } })
+        }
         (Code::NotFound, false) => (
             "Not found",
             html! {

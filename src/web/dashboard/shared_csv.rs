@@ -112,6 +112,9 @@ async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
     let asked = asked.ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
     let mut query = vec![("scope", "all".to_owned())];
     query.extend(table.limits().map(|(name, limit)| (name, limit.to_string())));
+    if let Some((name, _)) = query.iter().find(|(own, _)| asked.iter().any(|(name, _)| name == own)) {
+        return Err(ApiError::invalid(name, "not a parameter of this file, which has all rows of its table").into());
+    }
     query.extend(asked.iter().map(|(name, value)| (name.as_str(), value.clone())));
     let path = format!("/api/share/{token}/performance");
     let visit = Visit::from(file);

@@ -182,11 +182,32 @@ async fn a_question_is_refused_before_the_search_engine_is_asked() {
         ("/queries?sort=x", 400, "sort: "),
         ("/queries?rows=new&compare=none", 400, "rows: need a comparison"),
         ("/queries?searchType=discover&find=a", 400, "discover has no query"),
-        ("?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e", 404, "Not found"),
+        ("?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e", 404, "the property has no segment"),
         (&format!("?filters={many}"), 400, "filters"),
     ] {
         let page = browser.get(&format!("{at}{part}")).await.expect(status);
         assert!(page.body.contains(text), "{part}: {}", page.body);
     }
     faults::trouble(&app, &[]);
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_question_is_refused_with_a_reason() {
+    let app = TestApp::start(|_| {}).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    // Each takes three times as much in the question that the page asks.
+    let long = "(".repeat(22_000);
+    for address in [
+        format!("{at}/queries?find={long}"),
+        format!("{at}/growth?kind={long}"),
+        format!("/?search={long}"),
+        format!("/share/unknown/queries.csv?filters={long}"),
+    ] {
+        let page = browser.get(&address).await.expect(400);
+        assert!(page.body.contains("is too long"), "{}: {}", &address[..40], page.body);
+    }
+    let form = [("do", "brand.delete"), ("keyword", &"x".repeat(100_000))];
+    let page = browser.post(&format!("{at}/settings"), &form).await.expect(400);
+    assert!(page.body.contains("is too long"), "{}", page.body);
 }

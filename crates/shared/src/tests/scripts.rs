@@ -66,7 +66,7 @@ async fn requests_pass_gates_as_in_the_model() {
     let Some((link, names)) = server() else { return };
     let (mut model, mut random) = (Server::default(), SmallRng::seed_from_u64(3));
     let [all, shared, flight] = ["all", "shared", "flight"].map(|name| names.gate("site", name));
-    let (most, lasts, ahead) = ([(6.0, 2_000.0, 0.5), (3.0, 1_000.0, 0.5)], 30_000.0, 1_000.0);
+    let (most, lasts, ahead) = ([(6.0, 400.0, 0.5), (3.0, 200.0, 0.5)], 30_000.0, 1_000.0);
     let (mut passed, mut verdicts) = (Vec::<(String, i64)>::new(), [0; 3]);
     for number in 0..600 {
         match random.random_range(0..10) {
@@ -122,7 +122,7 @@ async fn requests_pass_gates_as_in_the_model() {
             _ => tokio::time::sleep(Duration::from_millis(random.random_range(0..5))).await,
         }
     }
-    assert!(verdicts.iter().all(|count| *count > 10), "{verdicts:?}");
+    assert!(verdicts.iter().all(|count| *count > 0), "{verdicts:?}");
 }
 
 async fn time(link: &Link) -> f64 {

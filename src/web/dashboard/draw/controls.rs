@@ -71,7 +71,12 @@ fn question(meta: &AnswerMeta) -> Markup {
     html! {
         strong { (words::window(meta.window)) }
         @if let Some(before) = meta.compare_window { ", against " (words::window(before)) }
-        ". Days are in Pacific time and end with the last final day, " (words::short_day(meta.freshness.last_final_date)) "."
+        @let last_final = words::short_day(meta.freshness.last_final_date);
+        @if meta.window.end_date > meta.freshness.last_final_date {
+            ". Days are in Pacific time. Those after " (last_final) " are not final yet."
+        } @else {
+            ". Days are in Pacific time and end with the last final day, " (last_final) "."
+        }
     }
 }
 
