@@ -66,12 +66,14 @@ async fn requests_pass_gates_as_in_the_model() {
     let Some((link, names)) = server() else { return };
     let (mut model, mut random) = (Server::default(), SmallRng::seed_from_u64(3));
     let [all, shared, flight] = ["all", "shared", "flight"].map(|name| names.gate("site", name));
-    let (most, lasts, ahead) = ([(6.0, 400.0, 0.5), (3.0, 200.0, 0.5)], 30_000.0, 1_000.0);
+    let (most, ahead) = ([(6.0, 2_000.0, 0.5), (3.0, 1_000.0, 0.5)], 1_000.0);
     let (mut passed, mut verdicts) = (Vec::<(String, i64)>::new(), [0; 3]);
     for number in 0..600 {
         match random.random_range(0..10) {
-            0..6 => {
+            0..7 => {
                 let request = format!("request {number}");
+                // Some requests in flight are forgotten at once, and others outlast the test, however slow it is.
+                let lasts = if random.random_bool(0.5) { 30_000.0 } else { 600_000_000.0 };
                 let mut script = ENTER.prepare_invoke();
                 script.key(&all).key(&shared).key(&flight).arg(ahead).arg(&request).arg(lasts).arg(2);
                 for (burst, rate, share) in most {
@@ -88,7 +90,7 @@ async fn requests_pass_gates_as_in_the_model() {
                     passed.push((request, now + wait));
                 }
             }
-            6..8 if !passed.is_empty() => {
+            7 if !passed.is_empty() => {
                 let (request, _) = passed.swap_remove(random.random_range(0..passed.len()));
                 let gives_back = random.random_bool(0.3);
                 let mut script = LEAVE.prepare_invoke();
@@ -122,7 +124,8 @@ async fn requests_pass_gates_as_in_the_model() {
             _ => tokio::time::sleep(Duration::from_millis(random.random_range(0..5))).await,
         }
     }
-    assert!(verdicts.iter().all(|count| *count > 0), "{verdicts:?}");
+    let [full, early, entered] = verdicts;
+    assert!(entered > 0 && full + early > 0, "{verdicts:?}");
 }
 
 async fn time(link: &Link) -> f64 {
