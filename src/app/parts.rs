@@ -267,8 +267,7 @@ fn search_data(
     let grants =
         StoredGrants::new(store.writer.clone(), config.database.max_connections, secrets.clone(), clock.clone());
     let settings = engine_settings(config, simulated);
-    let engine =
-        SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(grants), shared.map(Shared::gates));
+    let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(grants), shared);
     let budget = config.cache.max_bytes.0;
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));

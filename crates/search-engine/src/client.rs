@@ -12,6 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{clock::Clock, compute::beside, random::Random};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
+use shared::Shared;
 use telemetry::upstream::{UpstreamMeter, UpstreamOutcome};
 use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
@@ -67,7 +68,7 @@ pub struct SearchEngine {
 }
 
 impl SearchEngine {
-    /// Creates the client. Sends no request. Replicas that share gates keep its pace together.
+    /// Creates the client. Sends no request. Replicas that share keep its pace together, and tell each other of refusals and troubles.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -75,13 +76,13 @@ impl SearchEngine {
         clock: Clock,
         random: Random,
         grants: Arc<dyn Grants>,
-        shared: Option<shared::Gates>,
+        shared: Option<&Shared>,
     ) -> Self {
         Self {
             oauth: Oauth::new(settings.oauth.clone(), http.clone()),
-            pacer: Pacer::new(settings.pace, shared),
+            pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
             tokens: Mutex::default(),
-            records: Records::default(),
+            records: Records::sharing(shared.map(|shared| shared.news("accounts"))),
             meter: UpstreamMeter::default(),
             settings,
             http,
@@ -112,7 +113,7 @@ impl SearchEngine {
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.
     pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
-        self.records.allow(account, site);
+        self.records.allow(account, site, self.clock.now());
     }
 
     /// Returns the refusal of a site, if it was refused to the account when it was last asked about.
@@ -133,7 +134,7 @@ impl SearchEngine {
         self.pacer.quota_wait()
     }
 
-    /// Returns the account's last success and last failure, as far as this process knows them.
+    /// Returns the account's last success and last failure, as far as this replica knows them.
     #[must_use]
     pub fn last_outcomes(&self, account: Uuid) -> LastOutcomes {
         self.records.last(account)
@@ -142,7 +143,7 @@ impl SearchEngine {
     /// Drops everything kept of an account: its access token, refused sites and troubles.
     pub fn forget_account(&self, account: Uuid) {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
-        self.records.forget(account);
+        self.records.forget(account, self.clock.now());
     }
 
     /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
@@ -169,7 +170,7 @@ impl SearchEngine {
                 Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail })
             }
             Ok(whole) => {
-                self.records.allow(account.id, site);
+                self.records.allow(account.id, site, self.clock.now());
                 Ok(whole)
             }
             failed => failed,
