@@ -67,7 +67,9 @@ async fn a_callback_counts_once_and_for_ten_minutes() {
     refused(&engine, &viewer, &late).await;
     let begun = callback(&viewer.leave(&[]).await, "code=4/0A");
     let kept = viewer.cookie(COOKIE);
-    viewer.get(&begun).await.account();
+    let account = viewer.get(&begun).await.account();
+    // The first sync asks for an access token in the background.
+    viewer.shows(&format!("/account/search/{account}"), "Track these properties").await;
     let asked = engine.seen("/token");
     viewer.get(&begun).await.expect(400, &["This attempt has expired"]);
     viewer.set_cookie(COOKIE, kept);
