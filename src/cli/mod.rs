@@ -1,13 +1,15 @@
 //! The commands: their names, arguments and actions.
 
 pub mod client;
+mod greeting;
 pub mod keys;
 pub mod login;
 pub mod secrets;
 pub mod subscription;
+mod table;
 pub mod user;
 
-use std::net::SocketAddr;
+use std::{io::IsTerminal as _, net::SocketAddr};
 
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
@@ -28,9 +30,18 @@ use crate::{
     error::Error,
 };
 
+const EXAMPLES: &str = "Examples:
+  sightline                                        serve with demo people and a simulated search engine
+  SIGHTLINE_LISTEN=127.0.0.1:8090 sightline        serve at another port
+  sightline login --as viewer                      print an access token of a demo person
+  sightline user add ann@example.org --name Ann    add a local account
+  sightline subscription set --user ann@example.org --plan pro
+
+Settings are environment variables that begin with SIGHTLINE_, or stand in sightline.toml; `sightline settings` lists them.";
+
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
-#[command(name = "sightline", version)]
+#[command(name = "sightline", version, after_help = EXAMPLES)]
 pub struct Cli {
     /// The command to run; without one, `serve`.
     #[command(subcommand)]
@@ -44,7 +55,7 @@ pub enum Command {
     Serve,
     /// Sign in at the server at `base_url` and print an access token.
     Login(Login),
-    /// Print the `OpenAPI` document.
+    /// Print openapi.json.
     Openapi {
         /// Print the one-page table of operations instead.
         #[arg(long)]
@@ -56,7 +67,7 @@ pub enum Command {
     Migrate,
     /// Run the simulated search engine.
     Simulator(Simulator),
-    /// Set or show a person's plan.
+    /// Set, show or list the plans of people.
     #[command(subcommand)]
     Subscription(Subscription),
     /// Add, list and remove clients of the embedded issuer.
@@ -171,10 +182,14 @@ fn check_embedded(config: &Config) -> Result<(), Error> {
 
 /// Serves until interrupted or terminated.
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
-    let service = Box::pin(app::start(config, clock, Random::system())).await?;
+    let service = Box::pin(app::start(config.clone(), clock, Random::system())).await?;
     tracing::info!(address = %service.address, "accepting requests");
     let stop = told_to_stop()?;
     println!("listening on {}", service.base_url);
+    if std::io::stdout().is_terminal() {
+        let demo_people = app::demo_people(&config, service.address, &config.base_url(service.address))?;
+        println!("{}", greeting::greeting(&config, &service.base_url, demo_people));
+    }
     stop.await;
     tracing::info!("stopping");
     service.shutdown().await;
@@ -236,6 +251,7 @@ mod tests {
             "sightline openapi",
             "sightline migrate",
             "sightline settings",
+            "sightline subscription list",
             "sightline subscription show --user ann@test.example",
             "sightline subscription set --user ann --plan agency",
             "sightline subscription set --user ann --plan pro --state past_due --until 2026-12-31",
