@@ -10,7 +10,12 @@ mod providers;
 mod routes;
 mod sweep;
 
-use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
@@ -30,7 +35,7 @@ pub use self::{
     basis::mailer,
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
-    parts::{migrate, open_database},
+    parts::{demo_people, migrate, open_database},
 };
 
 /// A running service.
@@ -84,7 +89,7 @@ pub async fn start_on(
 ) -> Result<Service, Error> {
     let address = listener.local_addr().map_err(Error::internal)?;
     let base_url = config.base_url(address);
-    let demo_people = parts::demo_people(&config, address, &base_url)?;
+    let demo_people = demo_people(&config, address, &base_url)?;
     if demo_people {
         // All sites of the demo person `network` are tracked.
         let agency = &mut config.plans.agency;
@@ -146,11 +151,24 @@ pub async fn start_on(
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
-    TcpListener::bind(address).await.map_err(|e| {
-        Error::invalid(format!(
-            "listen: {address} cannot be bound: {e}. Set listen (SIGHTLINE_LISTEN) to another address, such as 127.0.0.1:8090"
-        ))
-    })
+    let refused = match TcpListener::bind(address).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    let free = free_port(address).await.unwrap_or(8090);
+    Err(Error::invalid(format!(
+        "listen: {address} cannot be bound: {refused}. Set listen (SIGHTLINE_LISTEN) to another address, such as 127.0.0.1:{free}"
+    )))
+}
+
+/// The next port after that of `address` that is free on this machine, of ten.
+async fn free_port(address: SocketAddr) -> Option<u16> {
+    for port in (1..=10).filter_map(|more| address.port().checked_add(more)) {
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
+            return Some(port);
+        }
+    }
+    None
 }
 
 impl Service {

@@ -1,10 +1,12 @@
-//! The `login` command: the real authorization-code flow with PKCE, from discovery to the access token.
+//! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
 use common::{digest::pkce_challenge, random::Random};
+use secrecy::SecretString;
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
-const CLIENT_ID: &str = "sightline-cli";
+/// The client of this program at the embedded issuer.
+pub const CLIENT_ID: &str = "sightline-cli";
 // Nothing listens there. The response is read from the redirect itself.
 const REDIRECT_URI: &str = "http://127.0.0.1/callback";
 
@@ -17,12 +19,15 @@ pub enum LoginError {
     /// The issuer requires a person to use a page first.
     #[error(
         "the server asks for sign-in in a browser: `--as` must name one of its demo people, owner, editor, viewer, stranger or lapsed, or network \
-         with simulator.sites, and a server with settings of its own may have none"
+         with simulator.sites, and a server with settings of its own may have none; `sightline login` opens a browser"
     )]
     NeedsBrowser,
     /// The issuer refused.
     #[error("the server refused the sign-in: {0}")]
     Refused(String),
+    /// Nobody signed in at the page.
+    #[error("nobody signed in at that address within ten minutes")]
+    TimedOut,
 }
 
 #[derive(Deserialize)]
@@ -30,16 +35,21 @@ struct Resource {
     authorization_servers: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Server {
+/// The issuer of a server, as its metadata describes it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Issuer {
     issuer: String,
     authorization_endpoint: String,
     token_endpoint: String,
 }
 
-#[derive(Deserialize)]
-struct Tokens {
-    access_token: String,
+/// The tokens of a sign-in.
+#[derive(Debug, Deserialize)]
+pub struct Tokens {
+    /// The access token.
+    pub access_token: SecretString,
+    /// The refresh token, if one was granted.
+    pub refresh_token: Option<SecretString>,
 }
 
 /// The scope of a token that may do everything that its person may.
@@ -55,37 +65,112 @@ pub async fn login(
     http: reqwest::Client,
     random: &Random,
 ) -> Result<String, LoginError> {
-    let base = base_url.trim_end_matches('/');
-    let resource: Resource = get(&http, &format!("{base}/.well-known/oauth-protected-resource")).await?;
-    let issuer = resource.authorization_servers.first();
-    let issuer = issuer.ok_or_else(|| LoginError::Failed("the server names no issuer".to_owned()))?;
-    let server: Server = get(&http, &metadata_address(issuer)?).await?;
-    if server.issuer != *issuer {
-        return Err(LoginError::Failed(format!("{issuer} calls itself {}", server.issuer)));
+    use secrecy::ExposeSecret as _;
+    let issuer = Issuer::of(base_url, &http).await?;
+    let attempt = Attempt::new(CLIENT_ID, REDIRECT_URI.to_owned(), random);
+    let mut url = attempt.address(&issuer, scope)?;
+    url.query_pairs_mut().append_pair("login_hint", name);
+    let answer = http.get(url).send().await.map_err(|error| failed(&error))?;
+    let location = answer.headers().get("location").and_then(|value| value.to_str().ok());
+    let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(LoginError::NeedsBrowser)?;
+    let url = Url::parse(location).map_err(|_| LoginError::Failed("the redirect is not a URL".to_owned()))?;
+    let code = attempt.code(&url, &issuer)?;
+    Ok(attempt.exchange(&code, &issuer, &http).await?.access_token.expose_secret().to_owned())
+}
+
+impl Issuer {
+    /// Reads the metadata of the server at `base_url` and of its issuer.
+    pub async fn of(base_url: &str, http: &reqwest::Client) -> Result<Self, LoginError> {
+        let base = base_url.trim_end_matches('/');
+        let resource: Resource = get(http, &format!("{base}/.well-known/oauth-protected-resource")).await?;
+        let name = resource.authorization_servers.first();
+        let name = name.ok_or_else(|| LoginError::Failed("the server names no issuer".to_owned()))?;
+        let found: Self = get(http, &metadata_address(name)?).await?;
+        if found.issuer != *name {
+            return Err(LoginError::Failed(format!("{name} calls itself {}", found.issuer)));
+        }
+        Ok(found)
     }
-    let (state, verifier) = (random.token(), random.token());
-    let question = [
-        ("response_type", "code"),
-        ("client_id", CLIENT_ID),
-        ("redirect_uri", REDIRECT_URI),
-        ("scope", scope),
-        ("state", &state),
-        ("code_challenge", &pkce_challenge(&verifier)),
-        ("code_challenge_method", "S256"),
-        ("login_hint", name),
-    ];
-    let answer =
-        http.get(&server.authorization_endpoint).query(&question).send().await.map_err(|error| failed(&error))?;
-    let code = code(&answer, &state, &server.issuer)?;
-    let form = [
-        ("grant_type", "authorization_code"),
-        ("code", &code),
-        ("redirect_uri", REDIRECT_URI),
-        ("client_id", CLIENT_ID),
-        ("code_verifier", &verifier),
-    ];
-    let tokens: Tokens = read(http.post(&server.token_endpoint).form(&form)).await?;
-    Ok(tokens.access_token)
+
+    /// Returns the client to sign in with: the one that the person names, or that of this program at the server's own issuer.
+    ///
+    /// # Errors
+    /// The server at `base_url` uses another issuer, which does not know this program.
+    pub fn client<'a>(&self, named: Option<&'a str>, base_url: &str) -> Result<&'a str, LoginError> {
+        let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
+        match named {
+            Some(named) => Ok(named),
+            None if origin(&self.issuer) == origin(base_url) => Ok(CLIENT_ID),
+            None => Err(LoginError::Failed(format!(
+                "the server's people sign in at {}: register a public client there with the redirect URI http://127.0.0.1/callback \
+                 at any port, and name it by --client-id",
+                self.issuer
+            ))),
+        }
+    }
+
+    /// Returns new tokens for a refresh token.
+    pub async fn refresh(&self, client: &str, token: &str, http: &reqwest::Client) -> Result<Tokens, LoginError> {
+        let form = [("grant_type", "refresh_token"), ("refresh_token", token), ("client_id", client)];
+        read(http.post(&self.token_endpoint).form(&form)).await
+    }
+}
+
+/// One sign-in under way.
+pub struct Attempt<'a> {
+    client: &'a str,
+    redirect_uri: String,
+    state: String,
+    verifier: String,
+}
+
+impl<'a> Attempt<'a> {
+    /// A sign-in of `client` that ends at `redirect_uri`.
+    #[must_use]
+    pub fn new(client: &'a str, redirect_uri: String, random: &Random) -> Self {
+        Self { client, redirect_uri, state: random.token(), verifier: random.token() }
+    }
+
+    /// The address of the page where a person signs in.
+    pub fn address(&self, issuer: &Issuer, scope: &str) -> Result<Url, LoginError> {
+        let mut url = Url::parse(&issuer.authorization_endpoint)
+            .map_err(|_| LoginError::Failed(format!("{} is not a URL", issuer.authorization_endpoint)))?;
+        url.query_pairs_mut().extend_pairs([
+            ("response_type", "code"),
+            ("client_id", self.client),
+            ("redirect_uri", &self.redirect_uri),
+            ("scope", scope),
+            ("state", &self.state),
+            ("code_challenge", &pkce_challenge(&self.verifier)),
+            ("code_challenge_method", "S256"),
+        ]);
+        Ok(url)
+    }
+
+    /// Returns the code in a redirect, if it answers this attempt and comes from that issuer.
+    pub fn code(&self, redirect: &Url, issuer: &Issuer) -> Result<String, LoginError> {
+        let find =
+            |name: &str| redirect.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+        if find("state").as_deref() != Some(&self.state) || find("iss").is_some_and(|iss| iss != issuer.issuer) {
+            return Err(LoginError::Failed("the redirect does not answer this request".to_owned()));
+        }
+        match (find("code"), find("error")) {
+            (Some(code), None) => Ok(code),
+            (_, error) => Err(LoginError::Refused(error.unwrap_or_else(|| "no code".to_owned()))),
+        }
+    }
+
+    /// Returns the tokens for a code.
+    pub async fn exchange(&self, code: &str, issuer: &Issuer, http: &reqwest::Client) -> Result<Tokens, LoginError> {
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", &self.redirect_uri),
+            ("client_id", self.client),
+            ("code_verifier", &self.verifier),
+        ];
+        read(http.post(&issuer.token_endpoint).form(&form)).await
+    }
 }
 
 /// The URL of the metadata by RFC 8414: the well-known path goes between the host and the path of the issuer.
@@ -94,21 +179,6 @@ fn metadata_address(issuer: &str) -> Result<String, LoginError> {
     let path = format!("/.well-known/oauth-authorization-server{}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     Ok(url.into())
-}
-
-/// Returns the code in the redirect, if it answers our request and comes from that issuer.
-fn code(answer: &reqwest::Response, state: &str, issuer: &str) -> Result<String, LoginError> {
-    let location = answer.headers().get("location").and_then(|value| value.to_str().ok());
-    let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(LoginError::NeedsBrowser)?;
-    let url = Url::parse(location).map_err(|_| LoginError::Failed("the redirect is not a URL".to_owned()))?;
-    let find = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    if find("state").as_deref() != Some(state) || find("iss").is_some_and(|iss| iss != issuer) {
-        return Err(LoginError::Failed("the redirect does not answer this request".to_owned()));
-    }
-    match (find("code"), find("error")) {
-        (Some(code), None) => Ok(code),
-        (_, error) => Err(LoginError::Refused(error.unwrap_or_else(|| "no code".to_owned()))),
-    }
 }
 
 async fn get<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Result<T, LoginError> {
@@ -124,10 +194,11 @@ async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> Result<T
     response.json().await.map_err(|error| failed(&error))
 }
 
-fn failed(error: &reqwest::Error) -> LoginError {
+/// Says which server did not answer, and what to do.
+pub fn failed(error: &reqwest::Error) -> LoginError {
     LoginError::Failed(match error.url() {
         Some(url) if error.is_connect() => format!(
-            "no server answers at {}: start it, or set base_url (SIGHTLINE_BASE_URL) to its address",
+            "no server answers at {}: start it, or name another by --server or base_url (SIGHTLINE_BASE_URL)",
             url.origin().ascii_serialization()
         ),
         _ => error.to_string(),

@@ -1,22 +1,27 @@
 //! The commands: their names, arguments and actions.
 
+mod browser;
 pub mod client;
+mod greeting;
 pub mod keys;
 pub mod login;
 pub mod secrets;
 pub mod subscription;
+mod table;
 pub mod user;
 
-use std::net::SocketAddr;
+use std::{io::IsTerminal as _, net::SocketAddr};
 
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
 use common::{clock::Clock, random::Random};
+use secrecy::ExposeSecret as _;
+use url::Url;
 
 use self::{
     client::{ClientCommand, client},
     keys::{KeysCommand, keys},
-    login::{EVERYTHING, LoginError, login},
+    login::{EVERYTHING, Issuer, LoginError, login},
     secrets::{SecretsCommand, secrets},
     subscription::{Subscription, subscription},
     user::{User, user},
@@ -28,9 +33,19 @@ use crate::{
     error::Error,
 };
 
+const EXAMPLES: &str = "Examples:
+  sightline                                        serve with demo people and a simulated search engine
+  SIGHTLINE_LISTEN=127.0.0.1:8090 sightline        serve at another port
+  sightline login --as viewer                      print an access token of a demo person
+  sightline login --server https://search.example  sign in there in a browser, and print an access token
+  sightline user add ann@example.org --name Ann    add a local account
+  sightline subscription set --user ann@example.org --plan pro
+
+Settings are environment variables that begin with SIGHTLINE_, or stand in sightline.toml; `sightline settings` lists them.";
+
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
-#[command(name = "sightline", version)]
+#[command(name = "sightline", version, after_help = EXAMPLES)]
 pub struct Cli {
     /// The command to run; without one, `serve`.
     #[command(subcommand)]
@@ -42,9 +57,9 @@ pub struct Cli {
 pub enum Command {
     /// Run the service. This is the default command.
     Serve,
-    /// Sign in at the server at `base_url` and print an access token.
+    /// Sign in at a running server and print an access token.
     Login(Login),
-    /// Print the `OpenAPI` document.
+    /// Print openapi.json.
     Openapi {
         /// Print the one-page table of operations instead.
         #[arg(long)]
@@ -56,7 +71,7 @@ pub enum Command {
     Migrate,
     /// Run the simulated search engine.
     Simulator(Simulator),
-    /// Set or show a person's plan.
+    /// Set, show or list the plans of people.
     #[command(subcommand)]
     Subscription(Subscription),
     /// Add, list and remove clients of the embedded issuer.
@@ -76,12 +91,25 @@ pub enum Command {
 /// Options of `login`.
 #[derive(Debug, Args)]
 pub struct Login {
-    /// The demo person to sign in; `owner` by default.
-    #[arg(long = "as", value_name = "NAME")]
-    pub name: Option<String>,
+    #[command(flatten)]
+    at: At,
     /// The scope of the token, such as `openid search:read`; everything by default.
     #[arg(long, value_name = "SCOPE")]
     pub scope: Option<String>,
+}
+
+/// The server that a command asks, and who asks.
+#[derive(Debug, Args)]
+struct At {
+    /// The demo person to sign in. Without a name, a person signs in in a browser.
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// The address of the server; the one at `base_url` by default.
+    #[arg(long, value_name = "URL")]
+    server: Option<Url>,
+    /// The id of a client at the issuer, if the server uses another than its own.
+    #[arg(long, value_name = "ID")]
+    client_id: Option<String>,
 }
 
 /// Options of `simulator`. Omitted ones come from the settings.
@@ -171,10 +199,14 @@ fn check_embedded(config: &Config) -> Result<(), Error> {
 
 /// Serves until interrupted or terminated.
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
-    let service = Box::pin(app::start(config, clock, Random::system())).await?;
+    let service = Box::pin(app::start(config.clone(), clock, Random::system())).await?;
     tracing::info!(address = %service.address, "accepting requests");
     let stop = told_to_stop()?;
     println!("listening on {}", service.base_url);
+    if std::io::stdout().is_terminal() {
+        let demo_people = app::demo_people(&config, service.address, &config.base_url(service.address))?;
+        println!("{}", greeting::greeting(&config, &service.base_url, demo_people));
+    }
     stop.await;
     tracing::info!("stopping");
     service.shutdown().await;
@@ -192,13 +224,20 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
     Ok(())
 }
 
-/// Signs a demo person in at the running server and returns the access token.
+/// Signs a person in at a running server and returns the access token.
 async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
-    let base_url = config.base_url(config.listen);
-    let name = options.name.as_deref().unwrap_or("owner");
+    let At { name, server, client_id } = &options.at;
+    let own = config.base_url(config.listen);
+    let base_url = server.as_ref().map_or(own.as_str(), Url::as_str);
     let http = app::http_client().map_err(|error| LoginError::Failed(error.to_string()))?;
-    let scope = options.scope.as_deref().unwrap_or(EVERYTHING);
-    login(base_url.as_str(), name, scope, http, &Random::system()).await
+    let (scope, random) = (options.scope.as_deref().unwrap_or(EVERYTHING), Random::system());
+    if let Some(name) = name {
+        return login(base_url, name, scope, http, &random).await;
+    }
+    let issuer = Issuer::of(base_url, &http).await?;
+    let client = issuer.client(client_id.as_deref(), base_url)?;
+    let tokens = browser::sign_in(&issuer, client, scope, &http, &random).await?;
+    Ok(tokens.access_token.expose_secret().to_owned())
 }
 
 /// Resolves when the process is told to stop. It listens from the call on, so that nobody who has read that the service
@@ -233,9 +272,11 @@ mod tests {
             "sightline login",
             "sightline login --as viewer",
             "sightline login --scope search:read",
+            "sightline login --server https://search.example.org --client-id board",
             "sightline openapi",
             "sightline migrate",
             "sightline settings",
+            "sightline subscription list",
             "sightline subscription show --user ann@test.example",
             "sightline subscription set --user ann --plan agency",
             "sightline subscription set --user ann --plan pro --state past_due --until 2026-12-31",

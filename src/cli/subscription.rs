@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use common::clock::Clock;
 use entity::user::{self, Plan, PlanState};
 
+use super::table::table;
 use crate::{
     app,
     config::Config,
@@ -23,6 +24,8 @@ use crate::{
 pub enum Subscription {
     /// Set the plan of a person, its state and its end.
     Set(Set),
+    /// List everybody with their plan, its state and its end.
+    List,
     /// Show the plan of a person and its state.
     Show {
         /// Id, verified e-mail or subject.
@@ -121,10 +124,21 @@ impl From<PlanName> for Plan {
 pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
     let db = app::open_database(config).await?.writer;
     let user = match command {
+        Subscription::List => return Ok(listed(config, &subscriptions::list(&db).await?, clock.now())),
         Subscription::Set(set) => subscriptions::set(&db, &set.user, set.wanted(), clock.now()).await?,
         Subscription::Show { user } => subscriptions::show(&db, user).await?,
     };
     Ok(described(config, &user, clock.now()))
+}
+
+/// The people, one a line, with the part of their state that tells them apart.
+fn listed(config: &Config, users: &[user::Model], now: DateTime<Utc>) -> String {
+    let rows = users.iter().map(|user| {
+        let who = user.email.as_ref().unwrap_or(&user.subject);
+        let state = state(&InForce::of(&config.billing, user, now), user);
+        [format!("{who:?}"), user.plan.name().to_owned(), state.into_owned(), user.id.to_string()]
+    });
+    table(["PERSON", "PLAN", "STATE", "ID"], rows)
 }
 
 /// Describes the plan, its state and its user, with every value that lets an operator tell two people apart. Text from issuers is
@@ -172,6 +186,12 @@ mod tests {
         let show = Subscription::Show { user: "lapsed@demo.test".into() };
         let said = subscription(&show, &config, &clock).await.unwrap();
         let id = subscriptions::show(&db, "demo-lapsed").await.unwrap().id;
+        let all = subscription(&Subscription::List, &config, &clock).await.unwrap();
+        let line = all.lines().find(|line| line.contains("lapsed@demo.test")).unwrap();
+        assert_eq!(
+            line.split_whitespace().collect::<Vec<_>>(),
+            ["\"lapsed@demo.test\"", "none", "none", &id.to_string()]
+        );
         let whose = format!(
             "id: {id}\nissuer: \"http://127.0.0.1\"\nsubject: \"demo-lapsed\"\nemail: \"lapsed@demo.test\" (verified)"
         );

@@ -1,7 +1,5 @@
 //! The `user` commands, for operators: local accounts of the embedded issuer.
 
-use std::fmt::Write as _;
-
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use common::{base_url::BaseUrl, clock::Clock, random::Random};
@@ -14,6 +12,7 @@ use issuer::{
     mail::Mailer,
 };
 
+use super::table::table;
 use crate::{app, config::Config, error::Error, services::team};
 
 /// Account commands for operators.
@@ -86,7 +85,7 @@ pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Rando
             let invitation = operator.reset(email).await?;
             Ok(invited(&base_url, mailer.as_ref(), &invitation).await)
         }
-        User::List => Ok(Said { result: table(&operator.list().await?), note: None }),
+        User::List => Ok(Said { result: listed(&operator.list().await?), note: None }),
         User::Remove { email, .. } => {
             let now = clock.now();
             let email = operator.remove(email, async |tx, subject| team::end_made_by(tx, subject, now).await);
@@ -133,22 +132,12 @@ fn elsewhere(config: &Config) -> Option<String> {
 }
 
 /// The accounts, one a line.
-fn table(accounts: &[account::Model]) -> String {
-    let heading = ["E-MAIL", "NAME", "STATE", "LAST SIGN-IN"].map(str::to_owned);
+fn listed(accounts: &[account::Model]) -> String {
     let rows = accounts.iter().map(|account| {
         let name = account.name.clone().unwrap_or_else(|| "-".to_owned());
         [account.email.clone(), name, state(account), day(account.last_sign_in_at)]
     });
-    let rows: Vec<[String; 4]> = std::iter::once(heading).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let (email, name, state) = (width(0), width(1), width(2));
-    let mut text = String::new();
-    for row in &rows {
-        let [cell_email, cell_name, cell_state, cell_day] = row;
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{cell_email:email$}  {cell_name:name$}  {cell_state:state$}  {cell_day}");
-    }
-    text.trim_end().to_owned()
+    table(["E-MAIL", "NAME", "STATE", "LAST SIGN-IN"], rows)
 }
 
 /// The way in which the person signs in.
@@ -193,7 +182,7 @@ mod tests {
 
     #[test]
     fn accounts_are_listed_in_columns() {
-        let printed = table(&[account("ann@corp.test", Some("Ann"), Some("x")), account("b@corp.test", None, None)]);
+        let printed = listed(&[account("ann@corp.test", Some("Ann"), Some("x")), account("b@corp.test", None, None)]);
         let expected = "E-MAIL         NAME  STATE            LAST SIGN-IN\n\
                         ann@corp.test  Ann   active           2026-09-21 14:13 UTC\n\
                         b@corp.test    -     no password yet  never";

@@ -23,6 +23,7 @@ use super::{
     failures::Failures,
     operation,
     rate_limit::{CountedAs, OPEN_REQUESTS},
+    request_id,
 };
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
@@ -125,8 +126,9 @@ pub async fn recognise<E: Endpoint>(
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// The caller that a request counts for.
+/// The caller that a request counts for, and whom lines of the log name.
 fn counted(admitted: &Admitted) -> CountedAs {
+    request_id::note_user(admitted.member.user.id);
     let key = format!("user/{}", admitted.member.user.id);
     CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate }
 }

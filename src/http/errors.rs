@@ -188,7 +188,7 @@ mod tests {
             Arc::new(Served::new(Versions::new(RELEASES).unwrap(), &"http://127.0.0.1".parse().unwrap()).unwrap());
         let base_url = "http://127.0.0.1".parse().unwrap();
         let standing = Arc::new(Headers { base_url, newest: HeaderValue::from_static(api::VERSION) });
-        let identify = Arc::new(Identify::new(clock, Random::seeded(1)));
+        let identify = Arc::new(Identify::new(clock, Random::seeded(1), &Methods::default()));
         let app = routes
             .around(move |next, request| errors(settings([("/panics", "GET, HEAD")].into()), next, request))
             .around(move |next, request| version(served.clone(), next, request))

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use common::addresses::ClientAddress;
 use common::{clock::Clock, random::Random};
-use pages::{fixed::Fixed, paths::TOOLS};
+use pages::{
+    fixed::Fixed,
+    paths::{Methods, TOOLS, is_at, is_below},
+};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderName, Method, StatusCode},
@@ -14,6 +17,7 @@ use poem::{
 use store::rate_limit::{Rate, RateLimits};
 use telemetry::sums::{Sums, Unlogged};
 use tracing::Instrument;
+use uuid::Uuid;
 
 use super::operation;
 
@@ -34,13 +38,30 @@ pub struct Identify {
     random: Random,
     lines: RateLimits,
     sums: Arc<Sums>,
+    /// The patterns of paths outside the API, and the same as a line has them.
+    pages: Vec<(&'static str, String)>,
 }
 
 impl Identify {
-    /// `clock` times requests. Ids are made with `clock` and `random`.
+    /// `clock` times requests. Ids are made with `clock` and `random`. `pages` are the paths outside the API.
     #[must_use]
-    pub fn new(clock: Clock, random: Random) -> Self {
-        Self { lines: RateLimits::new(clock.clone()), clock, random, sums: Arc::default() }
+    pub fn new(clock: Clock, random: Random, pages: &Methods) -> Self {
+        let pages = pages.iter().map(|(pattern, _)| (*pattern, shown(pattern))).collect();
+        Self { lines: RateLimits::new(clock.clone()), clock, random, sums: Arc::default(), pages }
+    }
+
+    /// Returns the pattern of the path, because the path itself may contain a share link's token.
+    fn loggable_path(&self, request: &Request) -> &str {
+        let path = request.uri().path();
+        match operation::of(request) {
+            Some(operation) => operation.path,
+            None if is_below("/api", path) => "/api/…",
+            None if path == TOOLS => TOOLS,
+            None => {
+                let known = self.pages.iter().find(|(pattern, _)| is_at(pattern, path));
+                known.map_or("(no such page)", |(_, shown)| shown.as_str())
+            }
+        }
     }
 
     /// Returns why an answer to `network` has no line of its own, or `None` if it has one.
@@ -58,6 +79,20 @@ impl Identify {
     }
 }
 
+/// A pattern of the router as lines have it, such as `/p/{id}`.
+fn shown(pattern: &str) -> String {
+    let segments = pattern.split('/').map(|segment| match segment.strip_prefix([':', '*']) {
+        Some(name) => format!("{{{name}}}"),
+        None => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Notes the person on whose behalf a request is made, for the lines of the log about it.
+pub fn note_user(user: Uuid) {
+    tracing::Span::current().record("user", tracing::field::display(user));
+}
+
 /// Returns the id of a request.
 #[must_use]
 pub fn of(request: &Request) -> Option<&RequestId> {
@@ -72,8 +107,8 @@ pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut 
     let start = settings.clock.now();
     let id = given(&request).unwrap_or_else(|| settings.random.id(start).to_string().into());
     let network = ClientAddress::of(&request).network();
-    let (method, path) = (loggable_method(&request), loggable_path(&request));
-    let span = tracing::info_span!("request", correlation_id = %id, %method, path);
+    let (method, path) = (loggable_method(&request), settings.loggable_path(&request).to_owned());
+    let span = tracing::info_span!("request", correlation_id = %id, %method, path, user = tracing::field::Empty);
     request.set_data(RequestId(id));
     let answer = async {
         let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
@@ -82,7 +117,7 @@ pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut 
             settings.sums.count(reason);
         } else {
             let milliseconds = (settings.clock.now() - start).num_milliseconds();
-            tracing::info!(status, milliseconds, "{method} {path} answered {status} in {milliseconds} ms");
+            tracing::info!(status, milliseconds, "{method} {path} {status} {milliseconds} ms");
         }
         response
     };
@@ -110,17 +145,6 @@ fn loggable_method(request: &Request) -> &'static str {
     }
 }
 
-/// Returns the pattern of the path, because the path itself may contain a share link's token. Paths outside the API contain no
-/// secrets.
-fn loggable_path(request: &Request) -> &'static str {
-    match operation::of(request) {
-        Some(operation) => operation.path,
-        None if request.uri().path().starts_with("/api") => "/api/…",
-        None if request.uri().path() == TOOLS => TOOLS,
-        None => "(not an operation)",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use test_data::noon;
@@ -128,9 +152,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lines_have_the_pattern_of_a_path() {
+        let (clock, _) = Clock::manual(noon());
+        let pages: Methods = [("/", "GET"), ("/p/:id", "GET"), ("/share/:token", "GET"), ("/docs/*path", "GET")].into();
+        let settings = Identify::new(clock, Random::seeded(1), &pages);
+        for (path, line) in [
+            ("/", "/"),
+            ("/p/7f", "/p/{id}"),
+            ("/share/secret", "/share/{token}"),
+            ("/docs/a/b", "/docs/{path}"),
+            ("/api/nothing", "/api/…"),
+            ("/apinothing", "(no such page)"),
+            ("/share/secret/x", "(no such page)"),
+            ("/mcp", "/mcp"),
+        ] {
+            let request = Request::builder().uri(path.parse().unwrap()).finish();
+            assert_eq!(settings.loggable_path(&request), line, "{path}");
+        }
+    }
+
+    #[test]
     fn lines_are_bounded_and_faults_always_have_one() {
         let (clock, _) = Clock::manual(noon());
-        let settings = Identify::new(clock, Random::seeded(1));
+        let settings = Identify::new(clock, Random::seeded(1), &Methods::default());
         let answer = |status: u16| Response::builder().status(StatusCode::from_u16(status).unwrap()).finish();
         let mut document = answer(200);
         document.set_data(Fixed);

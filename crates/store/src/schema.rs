@@ -37,15 +37,25 @@ enum Schema {
 /// [`Error::Refused`] if this program cannot work with the schema. Any other error if a migration fails.
 pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     if db.get_database_backend() != DbBackend::Postgres {
-        return if is_behind(db).await?.is_some() { Ok(Migrator::up(db, None).await?) } else { Ok(()) };
+        if let Some(first) = is_behind(db).await? {
+            announce(&first);
+            Migrator::up(db, None).await?;
+        }
+        return Ok(());
     }
     let transaction = db.begin().await?;
     postgres::lift_limits(&transaction).await?;
     transaction.execute_unprepared(MIGRATION_LOCK).await?;
-    if is_behind(&transaction).await?.is_some() {
+    if let Some(first) = is_behind(&transaction).await? {
+        announce(&first);
         Migrator::up(&transaction, None).await?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Says in the log that migrations are applied.
+fn announce(first: &str) {
+    tracing::info!(first, "the schema of the database is brought up to date");
 }
 
 /// Checks that nothing needs to be migrated, and changes nothing.

@@ -5,6 +5,7 @@ pub mod polls;
 pub mod providers;
 pub mod requests;
 pub mod sums;
+mod text;
 pub mod upstream;
 
 use std::fmt::Display;

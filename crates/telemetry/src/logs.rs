@@ -14,6 +14,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
 
+use crate::text::Text;
+
 /// The format of a log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,8 +34,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const MAX_WAITING: usize = 8 * 1024 * 1024;
 
 /// The level unless `RUST_LOG` sets another. The tool protocol's SDK writes several lines for each message, and its warnings quote
-/// what clients send. Its errors of `service` say that a client has left.
-const FILTER: &str = "info,rmcp=error,rmcp::service=off";
+/// what clients send. Its errors of `service` say that a client has left. Migrations have a line of our own, and so has the start.
+const FILTER: &str = "info,rmcp=error,rmcp::service=off,sea_orm_migration=warn,poem=warn";
 
 /// Starts logging. Dropping the guard writes the pending lines.
 ///
@@ -44,7 +46,9 @@ pub fn start(format: LogFormat) -> Guard {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone());
     match format {
-        LogFormat::Text => subscriber.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Text => {
+            subscriber.with_ansi(io::stderr().is_terminal()).fmt_fields(Text).event_format(Text).init();
+        }
         LogFormat::Json => subscriber.json().flatten_event(true).init(),
     }
     Guard::start(lines)

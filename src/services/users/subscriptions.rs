@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use entity::user::{self, Plan, PlanState};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, IntoActiveModel,
-    QueryFilter,
+    QueryFilter, QueryOrder as _,
 };
 use uuid::Uuid;
 
@@ -26,6 +26,14 @@ impl From<Plan> for Wanted {
     fn from(plan: Plan) -> Self {
         Self { plan, state: PlanState::Active, until: None }
     }
+}
+
+/// Returns everybody, in the order of their addresses.
+///
+/// # Errors
+/// Any, if the database does not answer.
+pub async fn list(db: &impl ConnectionTrait) -> Result<Vec<user::Model>, Error> {
+    Ok(user::Entity::find().order_by_asc(user::Column::Email).order_by_asc(user::Column::Id).all(db).await?)
 }
 
 /// Sets the subscription of `who` (id, verified e-mail address or subject), and ends a trial that ran.

@@ -1,0 +1,94 @@
+//! Signing in in a person's browser, which comes back to a port of this machine.
+
+use std::{
+    io::IsTerminal as _,
+    net::Ipv4Addr,
+    process::{Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use common::random::Random;
+use poem::{
+    Endpoint, IntoResponse as _, Request, Response, Route, Server,
+    endpoint::make,
+    http::header,
+    listener::{Acceptor as _, TcpAcceptor},
+};
+use tokio::{net::TcpListener, sync::mpsc};
+use url::Url;
+
+use super::login::{Attempt, Issuer, LoginError, Tokens};
+
+/// The time for a person to sign in.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+const PATH: &str = "/callback";
+
+/// The page at the end. It holds nothing of the request.
+const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Sightline</title>\
+    <p>The sign-in goes on in the terminal. You can close this window.</p></html>";
+
+/// Signs a person in at `issuer`, and returns the tokens for `scope`. Says where on stderr, and opens a browser on a terminal.
+///
+/// # Errors
+/// The person refuses, or does not sign in within ten minutes; the issuer does not answer.
+pub async fn sign_in(
+    issuer: &Issuer,
+    client: &str,
+    scope: &str,
+    http: &reqwest::Client,
+    random: &Random,
+) -> Result<Tokens, LoginError> {
+    let failed = |error: std::io::Error| LoginError::Failed(format!("no port of this machine can be used: {error}"));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
+    let port = listener.local_addr().map_err(failed)?.port();
+    let attempt = Attempt::new(client, format!("http://127.0.0.1:{port}{PATH}"), random);
+    let address = attempt.address(issuer, scope)?;
+    let (told, mut arrived) = mpsc::channel(1);
+    let server = Server::new_with_acceptor(TcpAcceptor::from_tokio(listener).map_err(failed)?);
+    let serving = tokio::spawn(server.run(Route::new().at(PATH, callback(told))));
+    eprintln!("Open this address in a browser of this machine to sign in:\n\n  {address}\n");
+    if std::io::stderr().is_terminal() {
+        open(address.as_str());
+    }
+    let code = async {
+        while let Some(redirect) = arrived.recv().await {
+            match attempt.code(&redirect, issuer) {
+                // Any page can send a browser to this port.
+                Err(LoginError::Failed(_)) => {}
+                settled => return settled,
+            }
+        }
+        Err(LoginError::TimedOut)
+    };
+    let code = tokio::time::timeout(PATIENCE, code).await.unwrap_or(Err(LoginError::TimedOut));
+    let tokens = attempt.exchange(&code?, issuer, http).await;
+    serving.abort();
+    tokens
+}
+
+/// The endpoint that the browser comes back to.
+fn callback(told: mpsc::Sender<Url>) -> impl Endpoint<Output = Response> {
+    let told = Arc::new(told);
+    make(move |request: Request| {
+        let told = told.clone();
+        async move {
+            let query = request.uri().query().unwrap_or_default();
+            if let Ok(redirect) = Url::parse(&format!("http://127.0.0.1{PATH}?{query}")) {
+                let _ = told.try_send(redirect);
+            }
+            PAGE.with_header(header::CONTENT_TYPE, "text/html; charset=utf-8")
+                .with_header(header::CACHE_CONTROL, "no-store")
+                .with_header(header::REFERRER_POLICY, "no-referrer")
+                .into_response()
+        }
+    })
+}
+
+/// Opens an address in the person's browser. They can open it themselves if that fails.
+fn open(address: &str) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quiet = || Stdio::null();
+    let _ = Command::new(program).arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+}
