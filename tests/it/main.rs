@@ -28,6 +28,7 @@ mod integrations;
 mod introspection;
 mod linked;
 mod log_lines;
+mod logins;
 mod mcp;
 mod metrics;
 mod module_graph;
