@@ -10,10 +10,7 @@ use std::{
 
 use common::random::Random;
 use poem::{
-    Endpoint, IntoResponse as _, Request, Response, Route, Server,
-    endpoint::make,
-    http::header,
-    listener::{Acceptor as _, TcpAcceptor},
+    Endpoint, IntoResponse as _, Request, Response, Route, Server, endpoint::make, http::header, listener::TcpAcceptor,
 };
 use tokio::{net::TcpListener, sync::mpsc};
 use url::Url;

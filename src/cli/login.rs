@@ -1,7 +1,8 @@
 //! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
 use common::{digest::pkce_challenge, random::Random};
-use secrecy::SecretString;
+use reqwest::StatusCode;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
@@ -65,7 +66,6 @@ pub async fn login(
     http: reqwest::Client,
     random: &Random,
 ) -> Result<String, LoginError> {
-    use secrecy::ExposeSecret as _;
     let issuer = Issuer::of(base_url, &http).await?;
     let attempt = Attempt::new(CLIENT_ID, REDIRECT_URI.to_owned(), random);
     let mut url = attempt.address(&issuer, scope)?;
@@ -109,10 +109,20 @@ impl Issuer {
         }
     }
 
-    /// Returns new tokens for a refresh token.
-    pub async fn refresh(&self, client: &str, token: &str, http: &reqwest::Client) -> Result<Tokens, LoginError> {
+    /// Returns new tokens for a refresh token, or `None` if it is not good any more.
+    pub async fn refresh(
+        &self,
+        client: &str,
+        token: &str,
+        http: &reqwest::Client,
+    ) -> Result<Option<Tokens>, LoginError> {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token), ("client_id", client)];
-        read(http.post(&self.token_endpoint).form(&form)).await
+        let request = http.post(&self.token_endpoint).form(&form);
+        let response = request.send().await.map_err(|error| failed(&error))?;
+        if [StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED].contains(&response.status()) {
+            return Ok(None);
+        }
+        Ok(Some(parsed(response).await?))
     }
 }
 
@@ -186,7 +196,10 @@ async fn get<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Resu
 }
 
 async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> Result<T, LoginError> {
-    let response = request.send().await.map_err(|error| failed(&error))?;
+    parsed(request.send().await.map_err(|error| failed(&error))?).await
+}
+
+async fn parsed<T: DeserializeOwned>(response: reqwest::Response) -> Result<T, LoginError> {
     let (status, address) = (response.status(), response.url().clone());
     if !status.is_success() {
         return Err(LoginError::Failed(format!("{address} answered {status}")));

@@ -1,11 +1,16 @@
 //! The commands: their names, arguments and actions.
 
+pub mod api;
 mod browser;
 pub mod client;
 mod greeting;
 pub mod keys;
 pub mod login;
+mod numbers;
+pub mod report;
 pub mod secrets;
+pub mod sites;
+mod stored;
 pub mod subscription;
 mod table;
 pub mod user;
@@ -15,14 +20,15 @@ use std::{io::IsTerminal as _, net::SocketAddr};
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
 use common::{clock::Clock, random::Random};
-use secrecy::ExposeSecret as _;
-use url::Url;
 
 use self::{
+    api::At,
     client::{ClientCommand, client},
     keys::{KeysCommand, keys},
-    login::{EVERYTHING, Issuer, LoginError, login},
+    login::EVERYTHING,
+    report::Report,
     secrets::{SecretsCommand, secrets},
+    sites::Sites,
     subscription::{Subscription, subscription},
     user::{User, user},
 };
@@ -38,6 +44,7 @@ const EXAMPLES: &str = "Examples:
   SIGHTLINE_LISTEN=127.0.0.1:8090 sightline        serve at another port
   sightline login --as viewer                      print an access token of a demo person
   sightline login --server https://search.example  sign in there in a browser, and print an access token
+  sightline report northmoor --as owner            print how a site is doing
   sightline user add ann@example.org --name Ann    add a local account
   sightline subscription set --user ann@example.org --plan pro
 
@@ -59,6 +66,10 @@ pub enum Command {
     Serve,
     /// Sign in at a running server and print an access token.
     Login(Login),
+    /// Print the sites of a person, with their numbers.
+    Sites(Sites),
+    /// Print how a site is doing.
+    Report(Report),
     /// Print openapi.json.
     Openapi {
         /// Print the one-page table of operations instead.
@@ -91,25 +102,12 @@ pub enum Command {
 /// Options of `login`.
 #[derive(Debug, Args)]
 pub struct Login {
+    /// The server and the person.
     #[command(flatten)]
-    at: At,
+    pub at: At,
     /// The scope of the token, such as `openid search:read`; everything by default.
     #[arg(long, value_name = "SCOPE")]
     pub scope: Option<String>,
-}
-
-/// The server that a command asks, and who asks.
-#[derive(Debug, Args)]
-struct At {
-    /// The demo person to sign in. Without a name, a person signs in in a browser.
-    #[arg(long = "as", value_name = "NAME")]
-    name: Option<String>,
-    /// The address of the server; the one at `base_url` by default.
-    #[arg(long, value_name = "URL")]
-    server: Option<Url>,
-    /// The id of a client at the issuer, if the server uses another than its own.
-    #[arg(long, value_name = "ID")]
-    client_id: Option<String>,
 }
 
 /// Options of `simulator`. Omitted ones come from the settings.
@@ -156,8 +154,8 @@ impl Simulator {
 pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Openapi { operations: true } => print!("{}", api::operation::listing()),
-        Command::Openapi { operations: false } => print!("{}", api::document::committed_text()),
+        Command::Openapi { operations: true } => print!("{}", ::api::operation::listing()),
+        Command::Openapi { operations: false } => print!("{}", ::api::document::committed_text()),
         Command::Settings => print!("{}", config::page()),
         Command::Migrate => {
             app::migrate(&Config::of_process()?).await?;
@@ -183,7 +181,12 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         Command::Serve => Box::pin(serve(Config::of_process()?, clock)).await?,
-        Command::Login(options) => println!("{}", sign_in(&options, &Config::of_process()?).await?),
+        Command::Login(Login { at, scope }) => {
+            let scope = scope.as_deref().unwrap_or(EVERYTHING);
+            println!("{}", api::sign_in(&at, scope, &Config::of_process()?).await?);
+        }
+        Command::Sites(options) => println!("{}", sites::sites(&options, &Config::of_process()?).await?),
+        Command::Report(options) => println!("{}", report::report(&options, &Config::of_process()?).await?),
         Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
     }
     Ok(())
@@ -224,22 +227,6 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
     Ok(())
 }
 
-/// Signs a person in at a running server and returns the access token.
-async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
-    let At { name, server, client_id } = &options.at;
-    let own = config.base_url(config.listen);
-    let base_url = server.as_ref().map_or(own.as_str(), Url::as_str);
-    let http = app::http_client().map_err(|error| LoginError::Failed(error.to_string()))?;
-    let (scope, random) = (options.scope.as_deref().unwrap_or(EVERYTHING), Random::system());
-    if let Some(name) = name {
-        return login(base_url, name, scope, http, &random).await;
-    }
-    let issuer = Issuer::of(base_url, &http).await?;
-    let client = issuer.client(client_id.as_deref(), base_url)?;
-    let tokens = browser::sign_in(&issuer, client, scope, &http, &random).await?;
-    Ok(tokens.access_token.expose_secret().to_owned())
-}
-
 /// Resolves when the process is told to stop. It listens from the call on, so that nobody who has read that the service
 /// listens can tell it too early.
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
@@ -273,6 +260,8 @@ mod tests {
             "sightline login --as viewer",
             "sightline login --scope search:read",
             "sightline login --server https://search.example.org --client-id board",
+            "sightline sites --as owner --json",
+            "sightline report northmoor --days 91 --compare previous_year --csv",
             "sightline openapi",
             "sightline migrate",
             "sightline settings",

@@ -36,8 +36,12 @@ impl Login {
 
     /// The address to come back to, with an answer.
     fn callback(&self, answer: &[(&str, &str)]) -> String {
-        let (_, mut url) =
-            self.address.query_pairs().find(|(name, _)| name == "redirect_uri").map(|(name, uri)| (name, Url::parse(&uri).unwrap())).unwrap();
+        let (_, mut url) = self
+            .address
+            .query_pairs()
+            .find(|(name, _)| name == "redirect_uri")
+            .map(|(name, uri)| (name, Url::parse(&uri).unwrap()))
+            .unwrap();
         url.query_pairs_mut().extend_pairs(answer);
         url.into()
     }

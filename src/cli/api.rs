@@ -1,0 +1,138 @@
+//! The API of a running server, as any client uses it: signed in, and by the operations of openapi.json.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use common::random::Random;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, de::DeserializeOwned};
+use url::Url;
+
+use super::{
+    browser,
+    login::{Issuer, LoginError, Tokens, failed, login},
+    stored::{SignIn, SignIns},
+};
+use crate::{app, config::Config};
+
+/// The scope of a stored sign-in.
+const READ: &str = "openid search:read offline_access";
+
+/// The server that a command asks, and who asks.
+#[derive(Debug, Args)]
+pub struct At {
+    /// The demo person to sign in. Without a name, a person signs in in a browser.
+    #[arg(long = "as", value_name = "NAME")]
+    pub name: Option<String>,
+    /// The address of the server; the one at `base_url` by default.
+    #[arg(long, value_name = "URL")]
+    pub server: Option<Url>,
+    /// The id of a client at the issuer, if the server uses another than its own.
+    #[arg(long, value_name = "ID")]
+    pub client_id: Option<String>,
+}
+
+impl At {
+    /// The address of the server, without a slash at its end.
+    #[must_use]
+    pub fn base_url(&self, config: &Config) -> String {
+        let own = config.base_url(config.listen);
+        self.server.as_ref().map_or(own.as_str(), Url::as_str).trim_end_matches('/').to_owned()
+    }
+}
+
+/// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
+pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, LoginError> {
+    let (base_url, http, random) = (at.base_url(config), http()?, Random::system());
+    if let Some(name) = &at.name {
+        return login(&base_url, name, scope, http, &random).await;
+    }
+    let issuer = Issuer::of(&base_url, &http).await?;
+    let client = issuer.client(at.client_id.as_deref(), &base_url)?;
+    let tokens = browser::sign_in(&issuer, client, scope, &http, &random).await?;
+    Ok(tokens.access_token.expose_secret().to_owned())
+}
+
+/// A caller of the API.
+pub struct Api {
+    base_url: String,
+    token: SecretString,
+    http: reqwest::Client,
+}
+
+/// A refusal of the API.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+    hint: Option<String>,
+}
+
+/// The data of an answer, and what it says about them.
+#[derive(Deserialize)]
+pub struct Answer<D, M> {
+    /// The data.
+    pub data: D,
+    /// What the answer says about them.
+    pub meta: M,
+}
+
+impl Api {
+    /// The API of a server for the person of an earlier sign-in, or of a sign-in in a browser, which is stored for the next time. A
+    /// demo person needs neither.
+    pub async fn open(at: &At, config: &Config) -> Result<Self, LoginError> {
+        let (base_url, http) = (at.base_url(config), http()?);
+        if let Some(name) = &at.name {
+            let token = login(&base_url, name, "openid search:read", http.clone(), &Random::system()).await?;
+            return Ok(Self { base_url, token: token.into(), http });
+        }
+        let issuer = Issuer::of(&base_url, &http).await?;
+        let lock = || SignIns::lock().map_err(|error| LoginError::Failed(format!("the stored sign-in: {error}")));
+        // One process at a time, because a refresh token is good for one use.
+        let mut stored = lock()?;
+        let kept =
+            stored.of(&base_url).filter(|kept| at.client_id.as_ref().is_none_or(|client| *client == kept.client));
+        let renewed = match kept {
+            Some(SignIn { client, refresh_token }) => {
+                issuer.refresh(&client, &refresh_token, &http).await?.map(|tokens| (client, tokens))
+            }
+            None => None,
+        };
+        let (client, Tokens { access_token: token, refresh_token }) = match renewed {
+            Some(renewed) => renewed,
+            None => {
+                drop(stored);
+                let client = issuer.client(at.client_id.as_deref(), &base_url)?.to_owned();
+                let tokens = browser::sign_in(&issuer, &client, READ, &http, &Random::system()).await?;
+                stored = lock()?;
+                (client, tokens)
+            }
+        };
+        if let Some(refresh_token) = refresh_token {
+            let refresh_token = refresh_token.expose_secret().to_owned();
+            let kept = stored.keep(&base_url, SignIn { client, refresh_token });
+            kept.map_err(|error| LoginError::Failed(format!("the sign-in cannot be stored: {error}")))?;
+        }
+        Ok(Self { base_url, token, http })
+    }
+
+    /// Asks an operation below `/api`.
+    ///
+    /// # Errors
+    /// The server does not answer, or refuses with an error and a hint.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, LoginError> {
+        let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
+        let answer = request.bearer_auth(self.token.expose_secret()).send().await.map_err(|error| failed(&error))?;
+        if answer.status().is_success() {
+            return answer.json().await.map_err(|error| failed(&error));
+        }
+        let status = answer.status();
+        let Ok(Refusal { error, hint }) = answer.json().await else {
+            return Err(LoginError::Failed(format!("{} answered {status}", self.base_url)));
+        };
+        Err(LoginError::Failed(hint.map_or_else(|| error.clone(), |hint| format!("{error}: {hint}"))))
+    }
+}
+
+fn http() -> Result<reqwest::Client, LoginError> {
+    app::http_client().map_err(|error| LoginError::Failed(error.to_string()))
+}

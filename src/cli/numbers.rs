@@ -1,0 +1,103 @@
+//! Numbers for people on a terminal.
+
+use serde::{Deserialize, Serialize};
+
+/// Metrics of an answer.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Clicks.
+    pub clicks: u64,
+    /// Impressions.
+    pub impressions: u64,
+    /// Clicks by impressions.
+    pub ctr: Option<f64>,
+    /// The mean position.
+    pub position: Option<f64>,
+}
+
+/// A day of a series.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Day {
+    /// The day.
+    pub date: String,
+    /// Its metrics.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+}
+
+impl Metrics {
+    /// The position with one digit, or a dash without impressions.
+    #[must_use]
+    pub fn position(&self) -> String {
+        self.position.map_or_else(dash, |position| format!("{position:.1}"))
+    }
+
+    /// The CTR in percent, or a dash without impressions.
+    #[must_use]
+    pub fn ctr(&self) -> String {
+        self.ctr.map_or_else(dash, |ctr| format!("{:.1}%", ctr * 100.0))
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+/// A whole number in full, such as `99,950`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The change to `now` in percent, such as `+4.2%`. A dash without a comparison, `new` from nothing.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub fn change(now: u64, before: Option<u64>) -> String {
+    match before {
+        None => dash(),
+        Some(0) if now == 0 => "0.0%".to_owned(),
+        Some(0) => "new".to_owned(),
+        Some(before) => format!("{:+.1}%", (now as f64 - before as f64) / before as f64 * 100.0),
+    }
+}
+
+/// The clicks of days as a line of bars, from nothing to the highest.
+#[must_use]
+pub fn sparkline(days: &[Day]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let highest = days.iter().map(|day| day.metrics.clicks).max().unwrap_or_default().max(1);
+    let bar = |clicks: u64| BARS[usize::try_from(clicks * 7 / highest).unwrap_or(7).min(7)];
+    days.iter().map(|day| bar(day.metrics.clicks)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_full_and_changes_with_their_sign() {
+        let whole = [0, 7, 999, 1_000, 99_950, 1_234_567].map(grouped);
+        assert_eq!(whole, ["0", "7", "999", "1,000", "99,950", "1,234,567"]);
+        let changes = [(110, Some(100)), (95, Some(100)), (5, Some(0)), (0, Some(0)), (5, None)];
+        assert_eq!(changes.map(|(now, before)| change(now, before)), ["+10.0%", "-5.0%", "new", "0.0%", "–"]);
+    }
+
+    #[test]
+    fn a_line_of_bars_goes_from_nothing_to_the_highest() {
+        let day = |clicks| Day {
+            date: String::new(),
+            metrics: Metrics { clicks, impressions: 0, ctr: None, position: None },
+        };
+        assert_eq!(sparkline(&[0, 50, 100].map(day)), "▁▄█");
+        assert_eq!(sparkline(&[0, 0].map(day)), "▁▁");
+        assert_eq!(sparkline(&[]), "");
+    }
+}

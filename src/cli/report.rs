@@ -1,0 +1,297 @@
+//! The `report` command: how a site is doing, for a person to read in a terminal.
+
+use std::{collections::BTreeMap, fmt::Write as _, io::IsTerminal as _};
+
+use chrono::{Days, NaiveDate};
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    api::{Answer, Api, At},
+    login::LoginError,
+    numbers::{Day, Metrics, change, grouped, sparkline},
+    sites::{self, Property},
+    table::table,
+};
+use crate::config::Config;
+
+/// Rows of each table.
+const ROWS: &str = "10";
+
+/// The most characters of a row's name. A longer one is cut.
+const WIDEST: usize = 60;
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The site: its name, the start of its name, or its id.
+    #[arg(value_name = "SITE")]
+    pub site: String,
+    /// The number of final days.
+    #[arg(long, default_value_t = 28, value_parser = clap::value_parser!(u32).range(1..=480))]
+    pub days: u32,
+    /// The window to compare with.
+    #[arg(long, default_value = "previous_period")]
+    pub compare: Compare,
+    /// Print the API's answer instead.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the days as CSV instead.
+    #[arg(long)]
+    pub csv: bool,
+    /// The server and the person.
+    #[command(flatten)]
+    pub at: At,
+}
+
+/// A window to compare with, as the API names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Compare {
+    /// No comparison.
+    None,
+    /// As many days, ending the day before.
+    PreviousPeriod,
+    /// The window moved back by whole weeks.
+    PreviousPeriodSameWeekdays,
+    /// As many whole months before.
+    PreviousCalendarPeriod,
+    /// The same dates a year before.
+    PreviousYear,
+    /// 364 days before.
+    PreviousYearSameWeekdays,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    totals: Totals,
+    series: Vec<Day>,
+    tables: Tables,
+}
+
+#[derive(Deserialize)]
+struct Totals {
+    #[serde(flatten)]
+    now: Metrics,
+    previous: Option<Metrics>,
+}
+
+#[derive(Deserialize)]
+struct Tables {
+    queries: Vec<Row>,
+    pages: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    key: String,
+    #[serde(flatten)]
+    now: Metrics,
+    previous: Option<Metrics>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    window: Window,
+    compare_window: Option<Window>,
+    coverage: Option<Coverage>,
+    #[serde(default)]
+    warnings: Vec<Warning>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Window {
+    start_date: NaiveDate,
+    end_date: NaiveDate,
+}
+
+#[derive(Deserialize)]
+struct Coverage {
+    queries: TableCoverage,
+    pages: TableCoverage,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TableCoverage {
+    available: bool,
+    reason: Option<String>,
+    known_share: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Warning {
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Freshness {
+    freshness: Option<Final>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Final {
+    last_final_date: Option<NaiveDate>,
+}
+
+/// Returns what `report` prints.
+///
+/// # Errors
+/// Nobody signs in, no site or several have the name, or the server refuses or does not answer.
+pub async fn report(options: &Report, config: &Config) -> Result<String, LoginError> {
+    let api = Api::open(&options.at, config).await?;
+    let all: Vec<Property> = sites::list(&api, false).await?;
+    let site = chosen(&all, &options.site)?;
+    if std::io::stderr().is_terminal() {
+        eprintln!("reading {} …", site.name);
+    }
+    let path = format!("/properties/{}/performance", site.id);
+    let mut query = window(&api, &path, options.days).await?;
+    query.insert("scope", "all".to_owned());
+    query.insert("queryLimit", ROWS.to_owned());
+    query.insert("pageLimit", ROWS.to_owned());
+    let compare = options.compare.to_possible_value().filter(|_| options.compare != Compare::None);
+    if let Some(compare) = &compare {
+        query.insert("compare", compare.get_name().to_owned());
+    }
+    if options.json {
+        let answer: Value = api.get(&path, &query).await?;
+        return serde_json::to_string_pretty(&answer).map_err(|error| LoginError::Failed(error.to_string()));
+    }
+    let Answer { data, meta }: Answer<Data, Meta> = api.get(&path, &query).await?;
+    Ok(if options.csv { csv(&data.series) } else { drawn(&site.name, &data, &meta) })
+}
+
+/// The parameters of the last `days` final days, as the freshness of the site's data has them.
+async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static str, String>, LoginError> {
+    let totals = BTreeMap::from([("scope", "totals".to_owned())]);
+    let Answer { meta: Freshness { freshness }, .. }: Answer<Value, Freshness> = api.get(path, &totals).await?;
+    let end = freshness.and_then(|freshness| freshness.last_final_date);
+    let start = end.and_then(|end| end.checked_sub_days(Days::new(u64::from(days) - 1)));
+    let dates = [("startDate", start), ("endDate", end)].into_iter();
+    Ok(dates.filter_map(|(name, date)| Some((name, date?.to_string()))).collect())
+}
+
+/// The site that a person means: by its id or whole name, else by the start of one name.
+fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, LoginError> {
+    if let Some(site) = all.iter().find(|site| [&site.id, &site.name, &site.site_url].contains(&&wanted.to_owned())) {
+        return Ok(site);
+    }
+    let found: Vec<&Property> = all.iter().filter(|site| site.name.starts_with(wanted)).collect();
+    let named = |sites: &[&Property]| sites.iter().map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
+    match found[..] {
+        [site] => Ok(site),
+        [] if all.is_empty() => Err(LoginError::Failed("there are no sites yet".to_owned())),
+        [] => Err(LoginError::Failed(format!(
+            "no site is called {wanted}; there are {}",
+            named(&all.iter().collect::<Vec<_>>())
+        ))),
+        _ => Err(LoginError::Failed(format!("{wanted} may be {}; write more of the name", named(&found)))),
+    }
+}
+
+fn csv(series: &[Day]) -> String {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let mut text = "date,clicks,impressions,ctr,position".to_owned();
+    for Day { date, metrics: Metrics { clicks, impressions, ctr, position } } in series {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{date},{clicks},{impressions},{},{}", number(*ctr), number(*position));
+    }
+    text
+}
+
+fn drawn(name: &str, data: &Data, meta: &Meta) -> String {
+    let Window { start_date, end_date } = &meta.window;
+    let mut text = format!("{name}, {start_date} to {end_date}");
+    if let Some(Window { start_date, end_date }) = &meta.compare_window {
+        let _ = write!(text, ", compared with {start_date} to {end_date}");
+    }
+    let Totals { now, previous } = &data.totals;
+    let before = |of: fn(&Metrics) -> String| previous.as_ref().map_or_else(|| "–".to_owned(), of);
+    let counts = [
+        ("clicks", now.clicks, previous.map(|previous| previous.clicks)),
+        ("impressions", now.impressions, previous.map(|previous| previous.impressions)),
+    ];
+    let counts = counts.map(|(name, now, before)| {
+        [name.to_owned(), grouped(now), before.map_or_else(|| "–".to_owned(), grouped), change(now, before)]
+    });
+    let shares = [
+        ["CTR".to_owned(), now.ctr(), before(Metrics::ctr), String::new()],
+        ["position".to_owned(), now.position(), before(Metrics::position), String::new()],
+    ];
+    let totals = table(["", "NOW", "BEFORE", "CHANGE"], counts.into_iter().chain(shares));
+    let _ = write!(text, "\n\n{totals}\n\n{}  clicks by day", sparkline(&data.series));
+    let (queries, pages) = meta.coverage.as_ref().map(|coverage| (&coverage.queries, &coverage.pages)).unzip();
+    for (title, rows, coverage) in [("QUERY", &data.tables.queries, queries), ("PAGE", &data.tables.pages, pages)] {
+        let _ = write!(text, "\n\n{}", rows_of(title, rows));
+        if let Some(said) = coverage.and_then(|coverage| covered(title, coverage)) {
+            let _ = write!(text, "\n{said}");
+        }
+    }
+    for Warning { text: warning } in &meta.warnings {
+        let _ = write!(text, "\n\nNote: {warning}");
+    }
+    text
+}
+
+fn rows_of(title: &str, rows: &[Row]) -> String {
+    let rows = rows.iter().map(|Row { key, now, previous }| {
+        let before = previous.as_ref().map(|previous| previous.clicks);
+        [cut(key), grouped(now.clicks), change(now.clicks, before), grouped(now.impressions), now.ctr(), now.position()]
+    });
+    table([title, "CLICKS", "CHANGE", "IMPRESSIONS", "CTR", "POSITION"], rows)
+}
+
+/// The part of the site's clicks that has rows, or the reason why there are none.
+fn covered(title: &str, coverage: &TableCoverage) -> Option<String> {
+    if !coverage.available {
+        return coverage.reason.clone();
+    }
+    let known = coverage.known_share? * 100.0;
+    let rows = if title == "QUERY" { "queries" } else { "pages" };
+    Some(format!("The search engine names the {rows} of {known:.0}% of all clicks."))
+}
+
+/// The name of a row, safe for a terminal and not too wide.
+fn cut(key: &str) -> String {
+    let plain: String = key.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if plain.chars().count() <= WIDEST {
+        return plain;
+    }
+    plain.chars().take(WIDEST - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn site(name: &str) -> Property {
+        let site = json!({ "id": format!("id-{name}"), "siteUrl": format!("sc-domain:{name}"), "name": name, "role": "owner", "access": "ok" });
+        serde_json::from_value(site).unwrap()
+    }
+
+    #[test]
+    fn a_site_is_found_by_its_name_or_by_the_start_of_one() {
+        let all = ["north.example", "north.example.org", "south.example"].map(site);
+        let found = |wanted| chosen(&all, wanted).map(|site| site.name.clone()).map_err(|error| error.to_string());
+        assert_eq!(found("north.example").unwrap(), "north.example");
+        assert_eq!(found("sc-domain:south.example").unwrap(), "south.example");
+        assert_eq!(found("id-south.example").unwrap(), "south.example");
+        assert_eq!(found("sou").unwrap(), "south.example");
+        assert_eq!(found("nor").unwrap_err(), "nor may be north.example, north.example.org; write more of the name");
+        assert!(found("west").unwrap_err().contains("there are north.example, "));
+    }
+
+    #[test]
+    fn names_of_strangers_are_safe_for_a_terminal() {
+        assert_eq!(cut("a\u{1b}[31mb\nc"), "a\u{fffd}[31mb\u{fffd}c");
+        assert_eq!(cut(&"x".repeat(61)).chars().count(), 60);
+    }
+}

@@ -1,0 +1,127 @@
+//! The `sites` command: the properties of a person, as a table on a terminal.
+
+use std::{collections::BTreeMap, io::IsTerminal as _, time::Duration};
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    api::{Answer, Api, At},
+    login::LoginError,
+    numbers::{Day, Metrics, change, grouped, sparkline},
+    table::table,
+};
+use crate::config::Config;
+
+/// The time between two looks at a list that is still being read.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The most properties in one answer.
+const PAGE: usize = 1_000;
+
+/// Options of `sites`.
+#[derive(Debug, Args)]
+pub struct Sites {
+    /// The server and the person.
+    #[command(flatten)]
+    pub at: At,
+    /// Print the API's answer instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A property of the list.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Property {
+    /// The id.
+    pub id: String,
+    /// The name of the property at the search engine.
+    pub site_url: String,
+    /// The short name.
+    pub name: String,
+    role: String,
+    access: String,
+    headline: Option<Headline>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Headline {
+    current: Metrics,
+    previous: Option<Metrics>,
+    series: Option<Vec<Day>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    has_more: bool,
+    progress: Option<Progress>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Progress {
+    read: u64,
+    still_reading: u64,
+}
+
+/// Returns what `sites` prints.
+///
+/// # Errors
+/// Nobody signs in, or the server refuses or does not answer.
+pub async fn sites(options: &Sites, config: &Config) -> Result<String, LoginError> {
+    let api = Api::open(&options.at, config).await?;
+    if options.json {
+        let all: Vec<Value> = list(&api, true).await?;
+        return serde_json::to_string_pretty(&all).map_err(|error| LoginError::Failed(error.to_string()));
+    }
+    let all: Vec<Property> = list(&api, true).await?;
+    Ok(if all.is_empty() { NOBODYS.to_owned() } else { drawn(&all) })
+}
+
+const NOBODYS: &str =
+    "There are no sites yet: connect a search account at the server's page /account, or ask for an invitation.";
+
+/// All properties of the person, once the search engine has been read for all of them if `headlines` are wanted.
+pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, LoginError> {
+    let mut all = Vec::new();
+    loop {
+        let mut query = BTreeMap::from([("limit", PAGE.to_string()), ("offset", all.len().to_string())]);
+        query.insert("headline", headlines.to_string());
+        query.insert("series", headlines.to_string());
+        let Answer { data, meta }: Answer<Vec<T>, Meta> = api.get("/properties", &query).await?;
+        if let Some(Progress { read, still_reading }) = meta.progress.filter(|progress| progress.still_reading > 0) {
+            if std::io::stderr().is_terminal() {
+                eprint!("\rreading: {read} of {} sites ", read + still_reading);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+            continue;
+        }
+        all.extend(data);
+        if !meta.has_more {
+            return Ok(all);
+        }
+    }
+}
+
+fn drawn(all: &[Property]) -> String {
+    let rows = all.iter().map(|property| {
+        let start = [property.name.clone(), property.role.clone()];
+        let numbers = match &property.headline {
+            Some(Headline { current, previous, series }) => [
+                grouped(current.clicks),
+                change(current.clicks, previous.as_ref().map(|previous| previous.clicks)),
+                grouped(current.impressions),
+                current.position(),
+                series.as_deref().map(sparkline).unwrap_or_default(),
+            ],
+            None => [String::new(), String::new(), String::new(), String::new(), property.access.replace('_', " ")],
+        };
+        let [name, role] = start;
+        let [clicks, change, impressions, position, days] = numbers;
+        [name, role, clicks, change, impressions, position, days]
+    });
+    table(["SITE", "ROLE", "CLICKS", "CHANGE", "IMPRESSIONS", "POSITION", "28 DAYS"], rows)
+}

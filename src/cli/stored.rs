@@ -1,0 +1,117 @@
+//! Stored sign-ins: a refresh token that reads, for each server, in the person's own folder of settings.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use common::private_files;
+use serde::{Deserialize, Serialize};
+
+/// A sign-in at a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignIn {
+    /// The client that signed in.
+    pub client: String,
+    /// Its refresh token, which is good for one use.
+    pub refresh_token: String,
+}
+
+/// The sign-ins of this person, locked for this process until they are dropped.
+#[derive(Debug)]
+pub struct SignIns {
+    file: PathBuf,
+    all: BTreeMap<String, SignIn>,
+    _lock: File,
+}
+
+impl SignIns {
+    /// Waits for other processes, and reads the sign-ins.
+    ///
+    /// # Errors
+    /// The folder or a file in it cannot be used.
+    pub fn lock() -> io::Result<Self> {
+        Self::lock_in(&folder().ok_or_else(|| io::Error::other("this system names no home folder"))?)
+    }
+
+    fn lock_in(folder: &Path) -> io::Result<Self> {
+        private_files::make_folder(&folder.display().to_string())?;
+        let lock =
+            private_files::options().write(true).create(true).truncate(false).open(folder.join("sign-ins.lock"))?;
+        lock.lock()?;
+        let file = folder.join("sign-ins.json");
+        let all = match std::fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|error| io::Error::other(format!("{} cannot be read ({error}); delete it", file.display())))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { file, all, _lock: lock })
+    }
+
+    /// The sign-in at a server, if there is one.
+    #[must_use]
+    pub fn of(&self, server: &str) -> Option<SignIn> {
+        self.all.get(server).cloned()
+    }
+
+    /// Stores the sign-in at a server, readable by this person alone.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep(&mut self, server: &str, sign_in: SignIn) -> io::Result<()> {
+        self.all.insert(server.to_owned(), sign_in);
+        // A process that dies while it writes leaves the file as it was.
+        let next = self.file.with_extension("json.next");
+        private_files::write(&next, &serde_json::to_string_pretty(&self.all)?)?;
+        std::fs::rename(next, &self.file)
+    }
+}
+
+/// The folder of this program's settings of a person.
+fn folder() -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the system's own place, not a setting of the service")]
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(base.or_else(|| std::env::home_dir().map(|home| home.join(".config")))?.join("sightline"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign_in(token: &str) -> SignIn {
+        SignIn { client: "sightline-cli".to_owned(), refresh_token: token.to_owned() }
+    }
+
+    #[test]
+    fn sign_ins_are_kept_by_server_and_closed_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings");
+        let mut stored = SignIns::lock_in(&path).unwrap();
+        assert_eq!(stored.of("https://a.example"), None);
+        stored.keep("https://a.example", sign_in("one")).unwrap();
+        stored.keep("https://b.example", sign_in("two")).unwrap();
+        stored.keep("https://a.example", sign_in("three")).unwrap();
+        drop(stored);
+        let stored = SignIns::lock_in(&path).unwrap();
+        assert_eq!(stored.of("https://a.example"), Some(sign_in("three")));
+        assert_eq!(stored.of("https://b.example"), Some(sign_in("two")));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o077;
+            assert_eq!((mode(&path), mode(&path.join("sign-ins.json"))), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("sign-ins.json"), "{").unwrap();
+        let said = SignIns::lock_in(folder.path()).unwrap_err().to_string();
+        assert!(said.contains("sign-ins.json") && said.contains("delete it"), "{said}");
+    }
+}
