@@ -35,13 +35,10 @@ use crate::{
     handlers::{App, discovery::Index, lists::Lists},
     server,
     services::{
-        analyses::{
-            rendered::Answers,
-            search_data::{SearchData, StoredGrants},
-            weeks::Weeks,
-        },
+        analyses::{rendered::Answers, search_data::SearchData, weeks::Weeks},
         health::HealthCheck,
         privacy::Privacy,
+        search_accounts::grants::StoredGrants,
         system_annotations::SystemAnnotations,
     },
     web::account,
@@ -267,10 +264,10 @@ fn search_data(
     shared: Option<&Shared>,
 ) -> Result<SearchData, Error> {
     let Basis { config, secrets, clock, random, .. } = *basis;
-    let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
+    let grants =
+        StoredGrants::new(store.writer.clone(), config.database.max_connections, secrets.clone(), clock.clone());
     let settings = engine_settings(config, simulated);
-    let engine =
-        SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink), shared.map(Shared::gates));
+    let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(grants), shared);
     let budget = config.cache.max_bytes.0;
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));

@@ -40,14 +40,7 @@ pub fn integrations(
     let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let budget = (budget(config.cache.max_bytes.0), ttl);
-    let desk = Desk::new(
-        providers,
-        Arc::new(books),
-        search.clock.clone(),
-        budget,
-        patience.wait,
-        shared.map(Shared::readings),
-    );
+    let desk = Desk::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait, shared);
     let failures = Arc::new(RateLimits::new(search.clock.clone()));
     Integrations { desk, search: search.clone(), meters, failures }
 }

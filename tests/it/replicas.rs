@@ -14,6 +14,7 @@ use simulator::Endpoint;
 
 use crate::{
     integrations::{connect_both, paid_requests},
+    search_accounts::{health, impatient, trouble},
     support::{
         actor::{Actor, Answer},
         app::{TestApp, share_redis},
@@ -164,6 +165,68 @@ async fn a_paid_question_is_asked_once_for_all() {
         assert!((1..=1 + replicas.alone()).contains(&asked), "{provider} is asked {asked} times");
         assert_eq!(u64::try_from(charged).unwrap(), asked, "who caused a charge is told");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_tell_each_other_what_went_wrong_at_an_account() {
+    let Some(replicas) = Replicas::start(impatient).await else { return };
+    let owner = replicas.all[0].actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let callers = replicas.callers(&owner, 3);
+    let path = format!("/api/properties/{property}/performance");
+    for app in &replicas.all {
+        trouble(app, &["quota403:1"]);
+    }
+    let asked = callers[0].ask(&path, &[("startDate", "2026-07-01"), ("endDate", "2026-07-02")]).await;
+    assert_eq!(asked.expect(503).header("retry-after"), "900");
+    until_health_is(&callers, "quota_exceeded").await;
+    for app in &replicas.all {
+        trouble(app, &[]);
+        app.hand.advance(TimeDelta::seconds(1));
+    }
+    callers[1].ask(&path, &[("startDate", "2026-07-03"), ("endDate", "2026-07-04")]).await.expect(200);
+    until_health_is(&callers, "connected").await;
+}
+
+/// Waits until every replica says the same of the owner's account.
+async fn until_health_is(callers: &[Actor], status: &str) {
+    let all = async {
+        for caller in callers {
+            while health(caller).await.0 != status {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), all).await.is_ok(), "the account is never {status}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_provider_that_limits_the_rate_is_left_alone_by_all() {
+    let Some(replicas) = Replicas::start(|_| {}).await else { return };
+    let owner = replicas.all[0].actor("owner").await;
+    connect_both(&owner).await;
+    let path = format!("/api/properties/{}/keyword-research", owner.property("northmoor").await);
+    let callers = replicas.callers(&owner, 3);
+    let ask = async |caller: &Actor, keyword: &str| {
+        let answer = caller.ask(&path, &[("provider", "a"), ("keywords", keyword), ("limit", "20")]).await;
+        answer.status.as_u16()
+    };
+    trouble(&replicas.all[0], &["rate429:1"]);
+    assert_eq!(ask(&callers[0], "tent").await, 503);
+    let all = async {
+        for (caller, app) in callers.iter().zip(&replicas.all).skip(1) {
+            let mut keyword = 0;
+            // Its own provider answers until it hears of the pause.
+            while ask(caller, &format!("tent {keyword}")).await == 200 {
+                keyword += 1;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            let before = paid_requests(app.simulator());
+            assert_eq!(ask(caller, "another tent").await, 503);
+            assert_eq!(paid_requests(app.simulator()), before, "it is not asked");
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), all).await.is_ok(), "a replica never hears of the pause");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

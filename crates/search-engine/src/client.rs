@@ -12,6 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{clock::Clock, compute::beside, random::Random};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
+use shared::Shared;
 use telemetry::upstream::{UpstreamMeter, UpstreamOutcome};
 use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
@@ -24,7 +25,7 @@ use super::{
     pace::{Asker, Pacer},
     record::Records,
     refusal::RefusedSite,
-    settings::{Account, GrantSink, Settings},
+    settings::{Account, Grants, Settings},
     trouble::Trouble,
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
@@ -38,16 +39,16 @@ const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
 struct AccessToken {
     value: SecretString,
     expires_at: DateTime<Utc>,
-    /// The refresh token it was made from, and the refresh token that replaced it in the same response.
-    grants: Vec<SecretString>,
+    /// The time of the connection that granted it.
+    connected_at: DateTime<Utc>,
 }
 
 /// The known tokens of an account.
 #[derive(Default)]
 struct Tokens {
     current: Option<AccessToken>,
-    /// A refresh token that was refused, and the error text. It is not sent again.
-    refused: Option<(SecretString, String)>,
+    /// The connection whose grant was refused, and the error text. The grant is not presented again.
+    refused: Option<(DateTime<Utc>, String)>,
 }
 
 type TokenSlot = Arc<tokio::sync::Mutex<Tokens>>;
@@ -63,31 +64,31 @@ pub struct SearchEngine {
     meter: UpstreamMeter,
     clock: Clock,
     random: Random,
-    sink: Arc<dyn GrantSink>,
+    grants: Arc<dyn Grants>,
 }
 
 impl SearchEngine {
-    /// Creates the client. Sends no request. Replicas that share gates keep its pace together.
+    /// Creates the client. Sends no request. Replicas that share keep its pace together, and tell each other of refusals and troubles.
     #[must_use]
     pub fn new(
         settings: Settings,
         http: reqwest::Client,
         clock: Clock,
         random: Random,
-        sink: Arc<dyn GrantSink>,
-        shared: Option<shared::Gates>,
+        grants: Arc<dyn Grants>,
+        shared: Option<&Shared>,
     ) -> Self {
         Self {
             oauth: Oauth::new(settings.oauth.clone(), http.clone()),
-            pacer: Pacer::new(settings.pace, shared),
+            pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
             tokens: Mutex::default(),
-            records: Records::default(),
+            records: Records::sharing(shared.map(|shared| shared.news("accounts"))),
             meter: UpstreamMeter::default(),
             settings,
             http,
             clock,
             random,
-            sink,
+            grants,
         }
     }
 
@@ -112,7 +113,7 @@ impl SearchEngine {
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.
     pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
-        self.records.allow(account, site);
+        self.records.allow(account, site, self.clock.now());
     }
 
     /// Returns the refusal of a site, if it was refused to the account when it was last asked about.
@@ -133,7 +134,7 @@ impl SearchEngine {
         self.pacer.quota_wait()
     }
 
-    /// Returns the account's last success and last failure, as far as this process knows them.
+    /// Returns the account's last success and last failure, as far as this replica knows them.
     #[must_use]
     pub fn last_outcomes(&self, account: Uuid) -> LastOutcomes {
         self.records.last(account)
@@ -142,7 +143,7 @@ impl SearchEngine {
     /// Drops everything kept of an account: its access token, refused sites and troubles.
     pub fn forget_account(&self, account: Uuid) {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
-        self.records.forget(account);
+        self.records.forget(account, self.clock.now());
     }
 
     /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
@@ -169,7 +170,7 @@ impl SearchEngine {
                 Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail })
             }
             Ok(whole) => {
-                self.records.allow(account.id, site);
+                self.records.allow(account.id, site, self.clock.now());
                 Ok(whole)
             }
             failed => failed,
@@ -311,26 +312,25 @@ impl SearchEngine {
         if status.is_success() { Ok(body) } else { Err(judge(status.as_u16(), retry_after, &body)) }
     }
 
-    /// Returns the account's access token. The first caller that finds it stale refreshes it while others wait. A token from
-    /// a refresh token that was replaced since is also stale, because the new grant may allow more.
+    /// Returns the account's access token. The first caller that finds it stale refreshes it while others wait. A token of a former
+    /// connection is also stale, because the new grant may allow more.
     pub async fn access_token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
         let slot = self.slot(account.id);
         let held = slot.lock_owned().await;
         let usable = held.current.as_ref().filter(|token| {
-            let of_this_grant = token.grants.iter().any(|grant| same(grant, &account.refresh_token));
-            of_this_grant && token.expires_at > self.clock.now() + TOKEN_MARGIN
+            token.connected_at == account.connected_at && token.expires_at > self.clock.now() + TOKEN_MARGIN
         });
         if let Some(token) = usable {
             return Ok(token.value.clone());
         }
-        if let Some((_, said)) = held.refused.as_ref().filter(|(grant, _)| same(grant, &account.refresh_token)) {
+        if let Some((_, said)) = held.refused.as_ref().filter(|(connection, _)| *connection == account.connected_at) {
             return Err(SearchEngineError::Disconnected(said.clone()));
         }
         let refresh = Refresh {
             oauth: self.oauth.clone(),
             clock: self.clock.clone(),
-            sink: self.sink.clone(),
-            account: account.clone(),
+            grants: self.grants.clone(),
+            account: account.id,
             held,
         };
         // The caller may leave meanwhile, but a replaced refresh token has to be stored.
@@ -342,7 +342,7 @@ impl SearchEngine {
     async fn forget(&self, account: &Account, refused: &SecretString) {
         let slot = self.slot(account.id);
         let mut held = slot.lock().await;
-        if held.current.as_ref().is_some_and(|token| same(refused, &token.value)) {
+        if held.current.as_ref().is_some_and(|token| token.value.expose_secret() == refused.expose_secret()) {
             held.current = None;
         }
     }
@@ -356,35 +356,30 @@ impl SearchEngine {
 struct Refresh {
     oauth: Oauth,
     clock: Clock,
-    sink: Arc<dyn GrantSink>,
-    account: Account,
+    grants: Arc<dyn Grants>,
+    account: Uuid,
     held: OwnedMutexGuard<Tokens>,
 }
 
 impl Refresh {
     async fn run(self) -> Result<SecretString, SearchEngineError> {
-        let Self { oauth, clock, sink, account, mut held } = self;
-        let answer = match oauth.refresh(&account.refresh_token).await {
+        let Self { oauth, clock, grants, account, mut held } = self;
+        let grant = grants.lock(account).await?;
+        let connected_at = grant.account().connected_at;
+        let answer = match oauth.refresh(&grant.account().refresh_token).await {
             Err(SearchEngineError::Disconnected(said)) => {
-                *held = Tokens { current: None, refused: Some((account.refresh_token, said.clone())) };
+                *held = Tokens { current: None, refused: Some((connected_at, said.clone())) };
                 return Err(SearchEngineError::Disconnected(said));
             }
             other => other?,
         };
         let lifetime = TimeDelta::seconds(i64::try_from(answer.expires_in.unwrap_or(3_600)).unwrap_or(3_600));
         let expires_at = clock.now() + lifetime;
-        let grants = [Some(account.refresh_token), answer.refresh_token.clone()].into_iter().flatten().collect();
-        *held = Tokens {
-            current: Some(AccessToken { value: answer.access_token.clone(), expires_at, grants }),
-            refused: None,
-        };
+        let current = AccessToken { value: answer.access_token.clone(), expires_at, connected_at };
+        *held = Tokens { current: Some(current), refused: None };
         if let Some(replacement) = answer.refresh_token {
-            sink.replaced(account.id, replacement).await;
+            grant.replace(replacement).await;
         }
         Ok(answer.access_token)
     }
-}
-
-fn same(a: &SecretString, b: &SecretString) -> bool {
-    a.expose_secret() == b.expose_secret()
 }

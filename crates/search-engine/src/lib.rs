@@ -43,7 +43,7 @@ pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::Reader;
 pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row};
 pub use recent::{HISTORY_MONTHS, LastFinal, Recent, RecentDays, RecentReader, UNSETTLED_DAYS, headline_span};
-pub use settings::{Account, GrantSink, Patience, Settings};
+pub use settings::{Account, Grants, LockedGrant, Patience, Settings};
 pub use trouble::{Trouble, TroubleKind};
 pub use wire::{
     Aggregation, DataState, Dimension, Filter, FilterOperator, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry,

@@ -1,11 +1,14 @@
 //! The last success and the last failure of an account at the search engine.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::error::SearchEngineError;
 
 /// The reason of a failed request, without the search engine's own text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FailureKind {
     /// The stored grant has ended.
     GrantEnded,
@@ -37,6 +40,25 @@ impl From<&SearchEngineError> for FailureKind {
     }
 }
 
+/// A failed request, without the search engine's own text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failed {
+    /// The reason.
+    pub kind: FailureKind,
+    /// The time after which a retry makes sense, if no answer or a used-up quota is the reason.
+    pub retry_after: Duration,
+}
+
+impl From<&SearchEngineError> for Failed {
+    fn from(error: &SearchEngineError) -> Self {
+        let retry_after = match error {
+            SearchEngineError::Unavailable { retry_after, .. } => *retry_after,
+            _ => Duration::ZERO,
+        };
+        Self { kind: error.into(), retry_after }
+    }
+}
+
 /// The last outcomes of an account's requests, as far as they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LastOutcomes {
@@ -48,10 +70,10 @@ pub struct LastOutcomes {
 
 impl LastOutcomes {
     /// Records the outcome of a request.
-    pub(super) fn note(&mut self, failure: Option<&SearchEngineError>, now: DateTime<Utc>) {
-        match failure {
+    pub(super) fn note(&mut self, failed: Option<Failed>, now: DateTime<Utc>) {
+        match failed {
             None => self.success = Some(now),
-            Some(error) => self.failure = Some((now, error.into())),
+            Some(failed) => self.failure = Some((now, failed.kind)),
         }
     }
 

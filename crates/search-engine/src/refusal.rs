@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
 
 /// Pause after the first refusal of a site. It doubles with each further refusal.
 const FIRST_PAUSE: TimeDelta = TimeDelta::minutes(1);
@@ -11,7 +12,7 @@ const FIRST_PAUSE: TimeDelta = TimeDelta::minutes(1);
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(1);
 
 /// A site that was refused when it was last asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedSite {
     /// The time of the first refusal since the site was last read.
     pub since: DateTime<Utc>,
@@ -31,6 +32,11 @@ impl RefusedSite {
                 Self { pause, until: now + pause, ..last }
             }
         }
+    }
+
+    /// The time of the last refusal.
+    pub(super) fn at(&self) -> DateTime<Utc> {
+        self.until - self.pause
     }
 
     /// Returns the remaining pause, or `None` if the site may be asked about.

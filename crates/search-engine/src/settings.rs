@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use super::{oauth::OauthSettings, pace::Pace};
+use super::{error::SearchEngineError, oauth::OauthSettings, pace::Pace};
 
 /// Timeouts and retry delays for the search engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +71,23 @@ pub fn scopes_of(account: Uuid) -> String {
     format!("{account}:")
 }
 
-/// Stores a refresh token that the search engine replaced during a refresh.
+/// The stored grants of accounts.
 #[async_trait]
-pub trait GrantSink: Send + Sync {
-    /// Stores the new refresh token of `account`.
-    async fn replaced(&self, account: Uuid, refresh_token: SecretString);
+pub trait Grants: Send + Sync {
+    /// Locks the grant of `account` for a refresh, and reads it. Where the search engine replaces refresh tokens, a replica must not
+    /// present one that another replica is having replaced.
+    ///
+    /// # Errors
+    /// [`SearchEngineError::Disconnected`] if no grant is stored, [`SearchEngineError::Unavailable`] if it cannot be locked in time.
+    async fn lock(&self, account: Uuid) -> Result<Box<dyn LockedGrant>, SearchEngineError>;
+}
+
+/// A grant that nobody else refreshes. Dropping it unlocks it.
+#[async_trait]
+pub trait LockedGrant: Send {
+    /// The account with its stored refresh token.
+    fn account(&self) -> &Account;
+
+    /// Stores the refresh token that replaced the account's, and unlocks the grant.
+    async fn replace(self: Box<Self>, refresh_token: SecretString);
 }

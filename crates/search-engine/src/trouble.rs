@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::error::SearchEngineError;
+use super::outcomes::{Failed, FailureKind};
 
 /// Trouble that nobody has met for this long is over.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::hours(1);
@@ -36,17 +36,17 @@ impl Trouble {
     pub(super) fn after(
         last: Option<Self>,
         of_question: bool,
-        failure: Option<&SearchEngineError>,
+        failed: Option<Failed>,
         now: DateTime<Utc>,
     ) -> Option<Self> {
-        let (kind, lasts) = match failure {
-            None => return last.filter(|last| last.kind == TroubleKind::Quota && last.of_question && !of_question),
-            Some(SearchEngineError::Unavailable { quota: true, retry_after, .. }) => {
-                (TroubleKind::Quota, TimeDelta::from_std(*retry_after).unwrap_or(FORGOTTEN_AFTER))
-            }
-            Some(SearchEngineError::Unavailable { .. }) => (TroubleKind::Unreachable, FORGOTTEN_AFTER),
-            Some(SearchEngineError::Misconfigured(_)) => (TroubleKind::Misconfigured, FORGOTTEN_AFTER),
-            Some(_) => return last,
+        let Some(Failed { kind, retry_after }) = failed else {
+            return last.filter(|last| last.kind == TroubleKind::Quota && last.of_question && !of_question);
+        };
+        let (kind, lasts) = match kind {
+            FailureKind::Quota => (TroubleKind::Quota, TimeDelta::from_std(retry_after).unwrap_or(FORGOTTEN_AFTER)),
+            FailureKind::Unreachable => (TroubleKind::Unreachable, FORGOTTEN_AFTER),
+            FailureKind::Misconfigured => (TroubleKind::Misconfigured, FORGOTTEN_AFTER),
+            _ => return last,
         };
         let since = last.filter(|last| last.kind == kind && !last.is_over(now)).map_or(now, |last| last.since);
         Some(Self { kind, since, of_question, until: now + lasts })
@@ -65,13 +65,12 @@ mod tests {
 
     #[test]
     fn a_success_ends_trouble_and_a_list_of_sites_does_not_end_a_quota_of_questions() {
-        let (retry_after, detail) = (Duration::from_mins(15), String::new());
-        let quota = SearchEngineError::Unavailable { retry_after, quota: true, detail };
-        let away = SearchEngineError::unavailable("away");
+        let quota = Failed { kind: FailureKind::Quota, retry_after: Duration::from_mins(15) };
+        let away = Failed { kind: FailureKind::Unreachable, retry_after: Duration::from_secs(5) };
         let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
         let later = now + TimeDelta::minutes(1);
 
-        let trouble = Trouble::after(None, true, Some(&quota), now);
+        let trouble = Trouble::after(None, true, Some(quota), now);
         assert_eq!(Trouble::after(trouble, false, None, now), trouble, "a list of sites");
         assert_eq!(trouble.map(|trouble| trouble.kind), Some(TroubleKind::Quota));
         assert!(
@@ -79,8 +78,8 @@ mod tests {
         );
         assert_eq!(Trouble::after(trouble, true, None, now), None);
 
-        let trouble = Trouble::after(None, true, Some(&away), now);
-        let again = Trouble::after(trouble, false, Some(&away), later);
+        let trouble = Trouble::after(None, true, Some(away), now);
+        let again = Trouble::after(trouble, false, Some(away), later);
         assert_eq!(again.map(|trouble| trouble.since), Some(now), "since the first failure");
         assert_eq!(Trouble::after(again, false, None, later), None);
     }

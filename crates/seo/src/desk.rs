@@ -1,11 +1,7 @@
 //! Asks each question once: answers are cached for each holder of credentials, identical questions in flight are made once, and a
 //! provider that limits the rate is left alone. Replicas that share Redis ask once for all.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use api::integrations::Provider as Name;
 use async_trait::async_trait;
@@ -16,10 +12,10 @@ use common::{
     single_flight::SingleFlight,
 };
 use serde::{Deserialize, Serialize};
-use shared::{Found, Readings, Urgency, Wanted};
+use shared::{Found, Readings, Shared, Urgency, Wanted};
 use uuid::Uuid;
 
-use super::{Amount, Credentials, Findings, Paid, Provider, Question, SeoError};
+use super::{Amount, Credentials, Findings, Paid, Provider, Question, SeoError, pauses::Pauses};
 
 /// The time for which another replica that asks may be missing before this one asks, too. The answer may have been charged.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -90,15 +86,10 @@ pub struct Desk {
     questions: SingleFlight<String, Came, SeoError>,
     /// The answers of all replicas, if they share any.
     shared: Option<Readings>,
-    /// Holders whose requests a provider refused for their rate, until when.
-    paused: Arc<Mutex<HashMap<String, DateTime<Utc>>>>,
+    pauses: Pauses,
     clock: Clock,
     ttl: TimeDelta,
     wait: Duration,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Desk {
@@ -110,11 +101,12 @@ impl Desk {
         clock: Clock,
         (max_bytes, ttl): (usize, TimeDelta),
         wait: Duration,
-        shared: Option<Readings>,
+        shared: Option<&Shared>,
     ) -> Self {
         let cache = Arc::new(ByteCache::new(max_bytes));
-        let (questions, paused) = (SingleFlight::lasting(), Arc::default());
-        Self { a, b, ledger, cache, questions, shared, paused, clock, ttl, wait }
+        let pauses = Pauses::sharing(shared.map(|shared| shared.news("providers")));
+        let (questions, shared) = (SingleFlight::lasting(), shared.map(Shared::readings));
+        Self { a, b, ledger, cache, questions, shared, pauses, clock, ttl, wait }
     }
 
     /// A provider.
@@ -140,7 +132,7 @@ impl Desk {
         let start = format!("{connection} ");
         self.questions.lock().forget(|key| key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
-        lock(&self.paused).retain(|key, _| !key.starts_with(&start));
+        self.pauses.forget(&start);
     }
 
     /// Returns the answer from the cache, from an identical question under way, or from the provider.
@@ -161,7 +153,7 @@ impl Desk {
             } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(Given { reading, is_fresh: false });
             } else {
-                self.check_pause(holder, now)?;
+                self.pauses.check(&holder.prefix(), now)?;
                 let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
                 let outcome = questions.start(key.clone(), move |running| async move {
                     let ask = async || {
@@ -221,22 +213,9 @@ impl Desk {
         self.ledger.note(holder, answer.as_ref().map(|paid| paid.cost)).await;
         if let Err(SeoError::RateLimited { retry_after }) = answer {
             let until = now + TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(60));
-            let mut paused = lock(&self.paused);
-            paused.retain(|_, end| *end > now);
-            paused.insert(holder.prefix(), until);
+            self.pauses.begin(holder.prefix(), until, now);
         }
         let Paid { found, cost } = answer?;
         Ok(Arc::new(Reading { found, cost, read_at: now }))
-    }
-
-    /// Fails while the provider is left alone.
-    fn check_pause(&self, holder: &Holder, now: DateTime<Utc>) -> Result<(), SeoError> {
-        let until = lock(&self.paused).get(&holder.prefix()).copied();
-        match until.map(|until| (until - now).num_seconds()) {
-            Some(seconds) if seconds > 0 => {
-                Err(SeoError::RateLimited { retry_after: u64::try_from(seconds).unwrap_or(1) })
-            }
-            _ => Ok(()),
-        }
     }
 }

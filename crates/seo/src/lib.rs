@@ -10,6 +10,7 @@ mod desk;
 mod error;
 mod json;
 mod money;
+mod pauses;
 mod question;
 mod target;
 #[cfg(test)]

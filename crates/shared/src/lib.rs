@@ -1,4 +1,4 @@
-//! Shares readings and their claims, rate limits, and the pace towards the search engine between replicas, through Redis.
+//! Shares readings and their claims, rate limits, the pace towards the search engine, and news between replicas, through Redis.
 //!
 //! Redis holds only what may vanish at any moment. Every call ends within a time limit, and `None` means that Redis is away: the
 //! caller then does by itself what it would otherwise have shared. Values are compressed and sealed, so neither a dump of Redis nor
@@ -10,6 +10,7 @@ mod gates;
 mod limits;
 mod link;
 mod names;
+mod news;
 mod readings;
 mod replicas;
 mod scripts;
@@ -26,6 +27,7 @@ pub use self::{
     gates::{Entry, Gate, Gates, Most, Passed},
     limits::{Counted, Limits},
     link::{Use, check_url},
+    news::News,
     readings::{Claimed, Found, Readings, Uses, Wanted},
 };
 use self::{link::Link, names::Names, replicas::Replicas};
@@ -99,6 +101,12 @@ impl Shared {
     #[must_use]
     pub fn gates(&self) -> Gates {
         Gates::new(self.counters.clone(), self.names.clone(), self.replicas.clone())
+    }
+
+    /// The news about a topic.
+    #[must_use]
+    pub fn news(&self, topic: &str) -> News {
+        News::new(self.counters.clone(), &self.names, topic, self.secrets.clone(), self.clock.clone())
     }
 
     /// The number of replicas that live, or lived when Redis was last there. At least one.

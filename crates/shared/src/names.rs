@@ -5,6 +5,9 @@ use common::{digest::sha256_hex, secrets::Secrets};
 /// The version of the format of readings. Programs of two versions never read each other's.
 const READINGS: &str = "r1";
 
+/// The version of the format of news.
+const NEWS: &str = "n1";
+
 /// Makes names of keys.
 #[derive(Debug, Clone)]
 pub struct Names {
@@ -41,6 +44,12 @@ impl Names {
     #[must_use]
     pub fn replicas(&self) -> String {
         format!("{}:replicas", self.start)
+    }
+
+    /// The news about a topic.
+    #[must_use]
+    pub fn news(&self, topic: &str) -> String {
+        format!("{}:{NEWS}:{topic}", self.start)
     }
 
     /// The counter of a caller. It names nobody.

@@ -23,6 +23,8 @@ scripts! {
     LEAVE = "leave.lua";
     /// Adapts the speed of a gate.
     ADAPT = "adapt.lua";
+    /// Adds news to a topic.
+    TELL = "tell.lua";
     /// Notes that a replica lives.
     BEAT = "beat.lua";
 }

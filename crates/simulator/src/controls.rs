@@ -54,6 +54,7 @@ struct State {
     latency: Duration,
     faults: Vec<Fault>,
     withheld: Vec<String>,
+    replaces_grants: bool,
     /// Texts of the search engine's answers, as JSON, and their replacements.
     planted: Vec<(String, String)>,
     requests: HashMap<Endpoint, u64>,
@@ -139,6 +140,15 @@ impl Controls {
         self.state().withheld = scopes;
     }
 
+    /// Replaces the refresh token at each refresh from now on. Presenting a replaced one ends all grants of its account and client.
+    pub fn replace_grants(&self) {
+        self.state().replaces_grants = true;
+    }
+
+    pub(super) fn replaces_grants(&self) -> bool {
+        self.state().replaces_grants
+    }
+
     /// Puts `text` in the place of the query or page `old` in answers, from now on. Filters still know the old text.
     pub fn plant(&self, old: &str, text: &str) {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
@@ -175,7 +185,7 @@ impl Controls {
         enough
     }
 
-    /// Removes latency, faults, withheld scopes, planted texts and held queries, gives accounts of providers their credit back, and sets all
+    /// Removes latency, faults, withheld scopes, planted texts and held queries, keeps refresh tokens, gives accounts of providers their credit back, and sets all
     /// counts to zero.
     pub fn reset(&self) {
         self.release();

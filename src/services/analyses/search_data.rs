@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use chrono::Utc;
 use common::{clock::Clock, secrets::Secrets};
 use entity::{property, search_account};
-use sea_orm::{DatabaseConnection, EntityTrait};
+use sea_orm::DatabaseConnection;
 use search_engine::{
-    Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, Recent, RecentDays,
-    SearchEngineError, SiteUrl, TroubleKind,
+    Account, Asker, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, Recent, RecentDays, SearchEngineError,
+    SiteUrl, TroubleKind,
 };
-use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -207,29 +204,4 @@ async fn refused(
 ) -> Error {
     let noted = search_accounts::mark_refused(&search.writer, account, reason, said, search.clock.now()).await;
     noted.err().unwrap_or_else(|| search.disconnected(reason, by))
-}
-
-/// Stores grants that the search engine replaced.
-pub struct StoredGrants {
-    /// The database of search accounts.
-    pub db: DatabaseConnection,
-    /// Seals the new grant.
-    pub secrets: Secrets,
-    /// The clock.
-    pub clock: Clock,
-}
-
-#[async_trait]
-impl GrantSink for StoredGrants {
-    async fn replaced(&self, account: Uuid, refresh_token: SecretString) {
-        let now: chrono::DateTime<Utc> = self.clock.now();
-        let stored = async {
-            let found = search_account::Entity::find_by_id(account).one(&self.db).await?.ok_or(Error::NotFound)?;
-            search_accounts::replace_refresh_token(&self.db, &self.secrets, &found, refresh_token.expose_secret(), now)
-                .await
-        };
-        if let Err(error) = stored.await {
-            tracing::error!(%account, %error, "a replaced grant could not be stored");
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Search accounts: the grants that people gave the service, stored sealed.
 
+pub mod grants;
 pub mod sites;
 
 use api::privacy::AuditAction;
@@ -93,7 +94,7 @@ pub async fn connect(
 /// Stores the refresh token with which the search engine replaced the one of `account`. An account that was disconnected or renewed
 /// meanwhile is left unchanged. The seal is bound to the account, so it cannot be opened for another one.
 pub async fn replace_refresh_token(
-    db: &DatabaseConnection,
+    db: &impl ConnectionTrait,
     secrets: &Secrets,
     account: &search_account::Model,
     token: &str,

@@ -4,6 +4,7 @@ mod attacks;
 mod connecting;
 mod ending;
 pub mod exchanges;
+mod refreshes;
 mod shared_sites;
 mod states;
 
@@ -33,7 +34,8 @@ async fn browser(app: &TestApp, name: &str) -> Browser {
     Browser::signed_in(&app.service.base_url, name).await
 }
 
-fn trouble(app: &TestApp, faults: &[&str]) {
+/// Produces faults of the simulated search engine from now on.
+pub fn trouble(app: &TestApp, faults: &[&str]) {
     app.simulator().controls().set_faults(faults.iter().map(|fault| fault.parse().unwrap()).collect());
 }
 
@@ -42,7 +44,7 @@ async fn sync(actor: &Actor) -> Answer {
 }
 
 /// The status of the person's first search account in the API.
-async fn health(actor: &Actor) -> (String, String) {
+pub async fn health(actor: &Actor) -> (String, String) {
     let health = actor.get("/api/accounts/health").await.expect(200).json;
     let of = |name: &str| health["data"][0][name].as_str().unwrap_or_default().to_owned();
     (of("status"), of("hint"))

@@ -113,9 +113,15 @@ impl TestApp {
 
     /// Starts another process as [`TestApp::beside`] does, with a `seed` of its own. Processes that know of each other need different ones.
     pub async fn beside_as(&self, seed: u64) -> Option<Self> {
+        self.beside_with(seed, |_| {}).await
+    }
+
+    /// Starts another process as [`TestApp::beside_as`] does, with settings modified by `change`.
+    pub async fn beside_with(&self, seed: u64, change: impl FnOnce(&mut Config)) -> Option<Self> {
         self.database.as_ref()?;
         let mut config = self.settings.clone();
         config.base_url = self.service.base_url.parse().ok();
+        change(&mut config);
         Some(Self::run(&Socket::bind(), config, seed, None, TempDir::new().unwrap()).await)
     }
 

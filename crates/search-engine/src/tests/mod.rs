@@ -129,14 +129,41 @@ impl Endpoint for Upstream {
     }
 }
 
-/// Records replaced refresh tokens.
-#[derive(Default)]
-struct Kept(Mutex<Vec<String>>);
+/// The stored grant of the one account.
+struct Kept(Mutex<Account>);
+
+impl Kept {
+    fn account(&self) -> Account {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn token(&self) -> String {
+        self.account().refresh_token.expose_secret().to_owned()
+    }
+
+    fn replace(&self, token: &str) {
+        self.0.lock().unwrap().refresh_token = token.into();
+    }
+}
+
+struct LockedKept(Arc<Kept>, Account);
+
+/// One client needs no lock.
+#[async_trait]
+impl Grants for Arc<Kept> {
+    async fn lock(&self, _account: Uuid) -> Result<Box<dyn LockedGrant>, SearchEngineError> {
+        Ok(Box::new(LockedKept(self.clone(), self.account())))
+    }
+}
 
 #[async_trait]
-impl GrantSink for Kept {
-    async fn replaced(&self, _account: Uuid, refresh_token: SecretString) {
-        self.0.lock().unwrap().push(refresh_token.expose_secret().to_owned());
+impl LockedGrant for LockedKept {
+    fn account(&self) -> &Account {
+        &self.1
+    }
+
+    async fn replace(self: Box<Self>, refresh_token: SecretString) {
+        self.0.replace(refresh_token.expose_secret());
     }
 }
 
@@ -195,18 +222,27 @@ impl Bench {
             pace,
             patience,
         };
-        let kept = Arc::new(Kept::default());
-        let engine = SearchEngine::new(settings, http_client(), clock.clone(), Random::seeded(1), kept.clone(), None);
+        let kept = Arc::new(Kept(Mutex::new(account("grant"))));
+        let grants = Arc::new(kept.clone());
+        let engine = SearchEngine::new(settings, http_client(), clock.clone(), Random::seeded(1), grants, None);
         let reader = Reader::new(Arc::new(engine), clock, 1 << 24, chrono::TimeDelta::hours(6), None);
         Self { upstream, reader, hand, kept }
     }
 
     async fn read(&self, part: &Part) -> Result<Arc<Reading>, ReadError> {
-        self.read_with("grant", part).await
+        self.read_as(&self.kept.account(), part).await
     }
 
-    async fn read_with(&self, grant: &str, part: &Part) -> Result<Arc<Reading>, ReadError> {
-        self.reader.read(&account(grant), &site(), part, &Plan::everything()).await
+    /// Reads as a request that found `account` stored when it began.
+    async fn read_as(&self, account: &Account, part: &Part) -> Result<Arc<Reading>, ReadError> {
+        self.reader.read(account, &site(), part, &Plan::everything()).await
+    }
+
+    /// The owner consents again.
+    fn connect_again(&self, token: &str) {
+        let mut kept = self.kept.0.lock().unwrap();
+        kept.connected_at += chrono::TimeDelta::seconds(1);
+        kept.refresh_token = token.into();
     }
 }
 

@@ -56,28 +56,41 @@ async fn a_refused_grant_is_presented_once() {
     assert_eq!(bench.upstream.refreshed(), ["grant"]);
     assert_eq!(bench.upstream.queries(), 0);
     bench.upstream.with(|script| script.tokens.clear());
-    assert!(bench.read_with("renewed", &part(9)).await.is_ok(), "a new grant starts anew");
+    bench.connect_again("renewed");
+    assert!(bench.read(&part(9)).await.is_ok(), "a new grant starts anew");
 }
 
 #[tokio::test]
 async fn a_renewed_grant_does_not_use_the_old_ones_token() {
     let bench = Bench::new().await;
     assert!(bench.read(&part(10)).await.is_ok());
-    assert!(bench.read_with("renewed", &part(11)).await.is_ok());
+    bench.connect_again("renewed");
+    assert!(bench.read(&part(11)).await.is_ok());
     assert_eq!(bench.upstream.refreshed(), ["grant", "renewed"]);
     assert_eq!(bench.upstream.with(|script| script.bearers.clone()), ["token-1", "token-2"]);
 }
 
 #[tokio::test]
-async fn a_replaced_grant_is_handed_on_and_its_token_serves_both() {
+async fn a_replaced_grant_is_stored_and_its_token_serves_requests_that_began_before() {
     let bench = Bench::new().await;
+    let before = bench.kept.account();
     let replaced = json!({ "access_token": "first", "expires_in": 3600, "refresh_token": "next" });
     bench.upstream.with(|script| script.tokens.push_back((200, replaced)));
-    for (grant, cap) in [("grant", 10), ("next", 11), ("grant", 12)] {
-        assert!(bench.read_with(grant, &part(cap)).await.is_ok());
+    for cap in [10, 11] {
+        assert!(bench.read(&part(cap)).await.is_ok());
     }
-    assert_eq!(*bench.kept.0.lock().unwrap(), ["next"]);
+    assert!(bench.read_as(&before, &part(12)).await.is_ok());
+    assert_eq!(bench.kept.token(), "next");
     assert_eq!(bench.upstream.refreshed(), ["grant"]);
+}
+
+#[tokio::test]
+async fn a_grant_that_another_replica_had_replaced_is_not_presented() {
+    let bench = Bench::new().await;
+    let before = bench.kept.account();
+    bench.kept.replace("next");
+    assert!(bench.read_as(&before, &part(10)).await.is_ok());
+    assert_eq!(bench.upstream.refreshed(), ["next"]);
 }
 
 #[tokio::test]
@@ -92,7 +105,7 @@ async fn a_replaced_grant_is_stored_after_its_caller_left() {
         tokio::task::yield_now().await;
     }
     drop(asking);
-    while bench.kept.0.lock().unwrap().is_empty() {
+    while bench.kept.token() != "next" {
         tokio::task::yield_now().await;
     }
     assert_eq!(bench.upstream.queries(), 0, "nobody waits for the reading");

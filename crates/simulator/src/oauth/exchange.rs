@@ -97,6 +97,14 @@ fn refresh(shared: &Shared, client: &str, form: &Form) -> Result<Value, Refusal>
         return Err(Refusal::unauthorized("unauthorized_client", "Unauthorized"));
     }
     let mut answer = access_answer(oauth, &claims);
+    if shared.controls.replaces_grants() {
+        let next = Claims { issued: oauth.next_order(), ..claims.clone() };
+        if !oauth.replace(&claims, next.issued) {
+            oauth.end(&claims.client, &claims.account);
+            return Err(dead_grant());
+        }
+        answer["refresh_token"] = oauth.sign(&next).into();
+    }
     add_id_token(shared, &claims, None, &mut answer);
     Ok(answer)
 }

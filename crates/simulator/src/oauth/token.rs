@@ -113,6 +113,8 @@ pub(crate) struct OAuth {
     last: AtomicU64,
     used_codes: Mutex<Recent>,
     consents: Mutex<Consents>,
+    /// The order of the newest refresh token of each grant that has had one replaced.
+    newest: Mutex<HashMap<u64, u64>>,
 }
 
 /// A client and an account.
@@ -154,7 +156,8 @@ impl OAuth {
         let key =
             Sha256::new().chain_update(b"simulated search engine").chain_update(seed.to_be_bytes()).finalize().into();
         let (grants, last) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { key, clock, seed, grants, last, used_codes: Mutex::default(), consents: Mutex::default() }
+        let (used_codes, consents, newest) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { key, clock, seed, grants, last, used_codes, consents, newest }
     }
 
     pub(super) fn seconds(&self) -> i64 {
@@ -227,6 +230,17 @@ impl OAuth {
         let pair = (client.to_owned(), account.to_owned());
         consents.given.remove(&pair);
         consents.ended.insert(pair, order);
+    }
+
+    /// Replaces a refresh token by the one of the order `next`. Returns `false` if another one has replaced it before.
+    pub(super) fn replace(&self, claims: &Claims, next: u64) -> bool {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = newest.entry(claims.grant).or_insert(claims.issued);
+        let is_newest = *newest == claims.issued;
+        if is_newest {
+            *newest = next;
+        }
+        is_newest
     }
 
     fn consents(&self) -> MutexGuard<'_, Consents> {
