@@ -64,7 +64,7 @@ class Load:
             self.spawn(self._every(1 / rate, work, self.dice(name)))
         for name, work in (("links", self.link), ("tokens", self.token), ("members", self.member)):
             self.spawn(self._again(work, self.dice(name)))
-        for number in range(4):
+        for number in range(6):
             self.spawn(self._again(self.storm, self.dice(f"storm {number}")))
         for number in range(8):
             self.spawn(self._roll(self.dice(f"rolling {number}")))
@@ -122,9 +122,8 @@ class Load:
         path = f"performance?startDate={self.world.day(last + dice.randrange(3))}&endDate={self.world.day(last)}"
         property_id = self.caller.properties["stranger"][STORMED]
         question = ("stranger", STORMED, path) if dice.random() < 0.1 else None
-        begun = now()
         await self.caller.send("storm", "GET", f"/api/properties/{property_id}/{path}", person="stranger", question=question)
-        await asyncio.sleep(max(0.0, 0.2 - (now() - begun)))
+        await asyncio.sleep(0.05)
 
     async def _roll(self, dice: random.Random) -> None:
         """More requests while replicas are replaced."""
@@ -222,7 +221,7 @@ class Load:
         async def read(**facts) -> None:
             question = ("owner", SHARED, f"performance?{window}")
             shared = f"/api/share/{link['token']}/performance?{window}"
-            await self.caller.send("shared", "GET", shared, person=None, question=question, **facts)
+            await self.caller.send("shared", "GET", shared, person=None, question=question, site=SHARED, **facts)
 
         await self._withdrawn("link", dice, read, lambda: self.insist("withdraw", "DELETE", f"{path}/{link['id']}", (204, 404)))
 

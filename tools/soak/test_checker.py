@@ -47,7 +47,7 @@ def sound() -> list[dict]:
         *(request(200 + index / 10, op="hammer") for index in range(30)), request(203, 429, op="hammer", retry_after="1"),
         write("1"), present("1"), write("2", answers=2), present("2"), write("3", outcome="unknown"),
         {"kind": "withdrawal", "subject": "link 1", "answered": True, "start": 110, "end": 111},
-        request(105, op="shared", subject="link 1"), request(112, 404, op="shared", subject="link 1"),
+        request(105, op="shared", subject="link 1", site="s"), request(112, 404, op="shared", subject="link 1", site="s"),
         upstream(5), upstream(70, good=False), upstream(71), crowd(1, 5, "2026-02-01", "quiet"),
         upstream(21, "killed", day="2026-03-01"), upstream(22, "killed", day="2026-03-01"), crowd(2, 21, "2026-03-01", "owner killed"),
     ]  # fmt: skip
@@ -86,8 +86,8 @@ class CheckerTest(unittest.TestCase):
         self.broken("the same key", write("4", answers=2, same=False), present("4"))
 
     def test_withdrawals(self) -> None:
-        self.broken("no access after", request(111.5, op="shared", subject="link 1"))
-        self.broken("no access after", request(106, 404, op="shared", subject="link 1"))
+        self.broken("no access after", request(111.5, op="shared", subject="link 1", site="s"))
+        self.broken("no access after", request(106, 404, op="shared", subject="link 1", site="s"))
 
     def test_a_limit(self) -> None:
         self.broken("requests within a limit", *(request(202.9 + index / 1000, op="hammer") for index in range(4)))
@@ -106,6 +106,11 @@ class CheckerTest(unittest.TestCase):
         self.broken("a reading starts once", upstream(100))
         self.assertEqual(self.verdicts(lambda records: records.append(upstream(72 + LIMITS.ttl))), set())
         self.broken("a reading starts once", *(upstream(20 + index, "other") for index in range(3)))
+
+    def test_a_key_is_read_again_beside_a_reading_for_a_link(self) -> None:
+        beside = [upstream(105.05, "own", site="s"), upstream(105.1, "own", site="s")]
+        self.assertEqual(self.verdicts(lambda records: records.extend(beside)), set())
+        self.broken("a reading starts once", *beside, upstream(106, "own", site="s"))
 
     def test_crowds(self) -> None:
         self.broken("one set of readings", upstream(5.4))
