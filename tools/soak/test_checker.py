@@ -103,7 +103,7 @@ class CheckerTest(unittest.TestCase):
         self.broken("at most 1140 starts", *(upstream(300 + index / 20, f"key {index}", site=sites[index % 2]) for index in range(1141)))
 
     def test_a_key_is_read_once(self) -> None:
-        self.broken("a reading starts once", upstream(100))
+        self.broken("a reading starts once", upstream(300, "again"), upstream(310, "again"))
         self.assertEqual(self.verdicts(lambda records: records.append(upstream(72 + LIMITS.ttl))), set())
         self.broken("a reading starts once", *(upstream(20 + index, "other") for index in range(3)))
 
