@@ -98,9 +98,14 @@ class CheckerTest(unittest.TestCase):
         self.broken("requests within a limit", away, *(request(203.5, op="hammer") for _ in range(120)))
 
     def test_the_quota_of_the_search_engine(self) -> None:
-        self.broken("at most 1140 starts", *(upstream(300 + index / 20, f"key {index}") for index in range(1141)))
+        self.broken("at most 1,140 starts", *(upstream(300 + index / 20, f"key {index}") for index in range(1141)))
         sites = ("https://tinyfern.test/", "https://www.ledgerline.example/")
-        self.broken("at most 1140 starts", *(upstream(300 + index / 20, f"key {index}", site=sites[index % 2]) for index in range(1141)))
+        self.broken("at most 1,140 starts", *(upstream(300 + index / 20, f"key {index}", site=sites[index % 2]) for index in range(1141)))
+
+    def test_the_quota_while_redis_is_away(self) -> None:
+        away = fault("redis-kill", 320, 325)
+        self.assertEqual(self.verdicts(lambda r: r.extend([away, *(upstream(300 + index / 22, f"key {index}") for index in range(1250))])), set())
+        self.broken("two bursts", away, *(upstream(300 + index / 22, f"key {index}") for index in range(1261)))
 
     def test_a_key_is_read_once(self) -> None:
         self.broken("a reading starts once", upstream(300, "again"), upstream(310, "again"))
