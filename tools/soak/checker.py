@@ -217,8 +217,10 @@ class Checker:
 
     def is_for_link(self, earlier: dict, record: dict) -> bool:
         """Whether a reading may have been for a share link, and was under way when another started."""
-        links = (request for request in self.requests if request["op"] == "shared" and request["start"] <= earlier["start"] <= request["end"])
-        return record["start"] < earlier["end"] and any(request["site"] == earlier["site"] for request in links)
+        if record["start"] >= earlier["end"]:
+            return False
+        shared = (request for request in self.requests if request["op"] == "shared" and request["site"] == earlier["site"])
+        return any(request["start"] <= earlier["start"] <= request["end"] for request in shared)
 
     def crowds(self) -> list[Verdict]:
         """The readings of each key of a question that many ask at once."""
@@ -226,14 +228,17 @@ class Checker:
         for crowd in self.of("crowd"):
             counts: dict[str, int] = {}
             for record in self.of("upstream"):
-                if record["start"] >= crowd["start"] and f'"startDate": "{crowd["day"]}"' in record["question"] and crowd["last"] in record["question"]:
-                    if record["start"] <= crowd["end"]:
-                        counts[record["key"]] = counts.get(record["key"], 0) + 1
+                is_of_crowd = f'"startDate": "{crowd["day"]}"' in record["question"] and crowd["last"] in record["question"]
+                if is_of_crowd and crowd["start"] <= record["start"] <= crowd["end"]:
+                    counts[record["key"]] = counts.get(record["key"], 0) + 1
             facts = {**crowd, "sets": max(counts.values(), default=0), "alone": self.alone(crowd["start"], crowd["end"])}
             (quiet if crowd["as_of"] == "quiet" else killed).append(facts)
         return [
             Verdict("one set of readings for 50 callers", len(quiet), "crowds", [c for c in quiet if c["sets"] > 1 + c["alone"]]),
-            Verdict("at most two sets where the replica that reads is killed", len(killed), "crowds", [c for c in killed if c["sets"] > 2 + c["alone"]]),
+            Verdict(
+                "at most two sets where the replica that reads is killed",
+                len(killed), "crowds", [c for c in killed if c["sets"] > 2 + c["alone"]],
+            ),
         ]
 
     # Answers

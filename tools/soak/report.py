@@ -22,7 +22,8 @@ def followers(checker: Checker) -> list[float]:
 def report(checker: Checker) -> str:
     lines = []
     if lags := followers(checker):
-        lines.append(f"followers of a crowd behind its first answer: {statistics.median(lags) * 1000:.0f} ms in the median, {share(lags, 0.99) * 1000:.0f} ms at p99")
+        median, most = statistics.median(lags) * 1000, share(lags, 0.99) * 1000
+        lines.append(f"followers of a crowd behind its first answer: {median:.0f} ms in the median, {most:.0f} ms at p99")
     if ready := [fault["ready"] for fault in checker.faults if "ready" in fault]:
         lines.append(f"ready again after PostgreSQL: {', '.join(f'{seconds:.1f} s' for seconds in ready)}")
     lines.append(f"readings at the search engine: {len(checker.of('upstream')):,}")
