@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists
+.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_T
 
 test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
 	cargo test --test it -- --ignored --nocapture crash
+
+soak: ## Three replicas under load and faults for SOAK_SECONDS, 600 unless set (needs Python 3.11, PostgreSQL's and Redis' programs)
+	tools/soak/run.sh
 
 abuse: ## Attack a running service for a minute, and print what honest people notice
 	cargo test --release --test it -- --ignored --nocapture abuse

@@ -1,0 +1,141 @@
+"""Runs three replicas under load and faults, and holds what happened against what the service promises.
+
+usage: main.py [--seed N] [--seconds N] --keep FOLDER NOW NEXT
+
+NOW and NEXT are programs of two versions. Every twenty seconds there is a fault. Prints a Markdown table, and fails if an invariant does
+not hold; then the history and the logs stay in FOLDER.
+"""
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from caller import Caller
+from checker import Checker, Limits, Verdict, complaints, table
+from faults import EVERY_SECONDS, Faults, schedule
+from history import History, now
+from load import WRITTEN, Load
+from report import report
+from world import BUCKET, RATE_BURST, RATE_PER_MINUTE, REFILL, TTL_SECONDS, World
+
+# A long run goes on replacing replicas until so many requests have met it.
+LONG_SECONDS = 300
+ROLLED = 10_000
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+class Soak:
+    """One run."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options = options
+        self.history = History()
+        self.world = World(folder, [str(Path(program).resolve()) for program in (options.now, options.next)], self.history)
+        self.caller = Caller(self.world, self.history)
+        self.load = Load(self.world, self.history, self.caller, options.seed)
+
+    async def run(self) -> list[Verdict]:
+        try:
+            await self.world.start()
+            await self.caller.sign_in()
+            await self.world.settled()
+            sampling = asyncio.ensure_future(self._sample())
+            self.load.start()
+            await self._strike()
+            await self.load.stop()
+            sampling.cancel()
+            await self._look()
+        finally:
+            await self.world.stop()
+        limits = Limits(BUCKET, REFILL, TTL_SECONDS, RATE_PER_MINUTE, RATE_BURST)
+        checker = Checker(self.history.records, limits)
+        verdicts = checker.all()
+        print(table(verdicts), report(checker), sep="\n\n")
+        if told := complaints(checker, verdicts):
+            say(told)
+        return verdicts
+
+    async def _strike(self) -> None:
+        """Makes the faults, and a crowd before each."""
+        faults = Faults(self.world, self.history, self.load, self.options.seed)
+        kinds = schedule(self.options.seed, max(1, self.options.seconds // EVERY_SECONDS))
+        begun = now()
+        for number, kind in enumerate(kinds):
+            await asyncio.sleep(max(0, begun + 5 + number * EVERY_SECONDS - now()))
+            await self.load.crowd(50, "quiet")
+            say(f"{now() - begun:5.0f} s  {kind}")
+            await faults.strike(kind)
+        while self.options.seconds >= LONG_SECONDS and self._rolled() < ROLLED:
+            say(f"{now() - begun:5.0f} s  rolling, after {self._rolled():,} requests")
+            await faults.strike("rolling")
+        await asyncio.sleep(max(0, begun + self.options.seconds - now()))
+
+    def _rolled(self) -> int:
+        return Checker(self.history.records, Limits(BUCKET, REFILL, TTL_SECONDS, RATE_PER_MINUTE, RATE_BURST)).rolling().counted
+
+    async def _sample(self) -> None:
+        """Records once a second how many calls of Redis had no answer."""
+        last: dict[str, tuple[object, int]] = {}
+        while True:
+            begun = now()
+            for name, replica in self.world.replicas.items():
+                program, (before_program, before) = replica.program, last.get(name, (None, 0))
+                calls = await replica.calls_alone()
+                new = calls - before if program is before_program else calls
+                last[name] = (program, max(calls, before) if program is before_program else calls)
+                if new > 0 and before_program is not None:
+                    self.history.add("alone", begun - 1, replica=name, calls=new)
+            await asyncio.sleep(1)
+
+    async def _look(self) -> None:
+        """Records which notes are there, and what the oracle says to every question."""
+        property_id, offset, more = self.caller.properties["owner"][WRITTEN], 0, True
+        while more:
+            path = f"/api/properties/{property_id}/annotations?limit=500&offset={offset}"
+            answer = await self.caller.send("look", "GET", path)
+            assert answer is not None and answer.status == 200, answer
+            for note in answer.json()["data"]:
+                self.history.add("present", now(), text=note["text"])
+            offset, more = offset + 500, answer.json()["meta"]["hasMore"]
+        asked = {tuple(request["question"]) for request in self.history.of("request") if "figures" in request}
+        say(f"asks the oracle {len(asked):,} questions")
+        for question in sorted(asked):
+            self.history.add("oracle", now(), question=list(question), figures=await self.caller.oracle(question))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--keep", type=Path, required=True)
+    parser.add_argument("now")
+    parser.add_argument("next")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    # The user postgres walks through it.
+    folder.chmod(0o755)
+    soak = Soak(options, folder)
+    is_kept = True
+    try:
+        verdicts = asyncio.run(soak.run())
+        is_kept = not all(verdict.holds for verdict in verdicts)
+    finally:
+        shutil.rmtree(options.keep, ignore_errors=True)
+        if is_kept:
+            options.keep.mkdir(parents=True)
+            soak.history.keep(options.keep / "history.jsonl")
+            for log in folder.glob("*.log"):
+                shutil.copy(log, options.keep)
+            say(f"the history and the logs are in {options.keep}")
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if is_kept else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
