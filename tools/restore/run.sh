@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Makes records at a service on PostgreSQL, backs it up and restores it by the commands of docs/OPERATING.md, and compares the answers.
+# usage: tools/restore/run.sh
+# SIGHTLINE_TEST_POSTGRES_URL names the server, such as postgres://postgres@127.0.0.1/postgres, on which two databases are made and dropped.
+# SERVER names a built `sightline` to use instead of building one. Needs Rust, Python 3.11 and the programs of a PostgreSQL client.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/tools/common.sh"
+
+[ -n "${SIGHTLINE_TEST_POSTGRES_URL:-}" ] || {
+    echo 'restore-drill: set SIGHTLINE_TEST_POSTGRES_URL, such as postgres://postgres@127.0.0.1/postgres' >&2
+    exit 1
+}
+# Debian keeps the programs of each version apart; the newest one reads all servers.
+newest=$(compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -1 || true)
+export PATH=$PATH${newest:+:$newest}
+for program in pg_dump pg_restore createdb dropdb; do
+    command -v "$program" >/dev/null || { echo "restore-drill: $program is missing: install the client of PostgreSQL" >&2; exit 1; }
+done
+find_server
+exec python3 -B "$root/tools/restore/drill.py" "$server" "$SIGHTLINE_TEST_POSTGRES_URL"
