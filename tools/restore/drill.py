@@ -23,6 +23,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "OPERATING.md"
 OTHER_KEY = "secrets.key: is not the key of this database"
 # The days of the questions to the search engine.
 DAYS = "startDate=2026-08-01&endDate=2026-08-28"
+# When a service last read, said or was asked something, which goes on after the restore.
+MOMENTS = {"cachedAt", "checkedAt", "exportedAt", "lastSuccessAt", "lastUsedAt"}
 KEYED = {"date": "2026-08-16", "text": "New product pages went live", "category": "release"}
 
 
@@ -101,19 +103,27 @@ def keyed_write(owner: Caller, site: str) -> tuple[int, str | None, bytes]:
     """Sends the keyed write again."""
     path = f"/api/properties/{site}/annotations"
     status, headers, body = owner.send("POST", path, KEYED, idempotency_key=f"drill {path}")
-    return status, headers.get("Idempotency-Replayed"), body
+    return status, headers.get("idempotency-replayed"), body
+
+
+def unlike(before: object, now: object, place: str) -> list[str]:
+    """The places where two answers differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        names = (before.keys() | now.keys()) - MOMENTS
+        return [line for name in sorted(names) for line in unlike(before.get(name), now.get(name), f"{place}.{name}")]
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        return [line for number, pair in enumerate(zip(before, now)) for line in unlike(*pair, f"{place}[{number}]")]
+    return [] if before == now else [f"{place} was {json.dumps(before)} and is {json.dumps(now)}"]
 
 
 def differences(owner: Caller, site: str, before: dict[str, object], written: tuple[int, str | None, bytes]) -> list[str]:
     """What the restored service answers otherwise."""
     found = []
     for path, data in before.items():
-        now = owner.data("GET", path)
-        if now != data:
-            found.append(f"GET {path}\n  before: {json.dumps(data)[:2000]}\n  restored: {json.dumps(now)[:2000]}")
+        found += unlike(data, owner.data("GET", path), f"GET {path}: data")
     again = keyed_write(owner, site)
     if again != written or again[:2] != (201, "true"):
-        found.append(f"the keyed write\n  before: {written}\n  restored: {again}")
+        found.append(f"the keyed write was answered by {written} and is by {again}")
     tested = owner.data("POST", "/api/integrations/provider-b/test")
     if tested["state"] != "ok":
         found.append(f"the sealed credential of a provider: {tested}")
@@ -162,7 +172,7 @@ def drill(server: str, urls: list[str], folder: Path, running: list[Program]) ->
     found = differences(owner, site, before, written)
     second.stop()
     wrong = refusal(server, folder / "other", {**settings, "DATABASE__URL": urls[1]})
-    print(f"restore-drill: {len(before) + 2} answers compared, {len(found)} differ")
+    print(f"restore-drill: {len(before) + 2} answers compared, {len(found)} differences")
     return found + [wrong] * bool(wrong)
 
 
@@ -172,6 +182,8 @@ def main() -> None:
     with Databases(url) as urls, tempfile.TemporaryDirectory() as folder:
         try:
             found = drill(server, urls, Path(folder), running)
+        except Refused as refused:
+            found = [f"a service does not start: {refused}"]
         finally:
             for program in running:
                 program.stop()

@@ -19,4 +19,5 @@ for program in pg_dump pg_restore createdb dropdb; do
     command -v "$program" >/dev/null || { echo "restore-drill: $program is missing: install the client of PostgreSQL" >&2; exit 1; }
 done
 find_server
+# shellcheck disable=SC2154 # find_server sets it
 exec python3 -B "$root/tools/restore/drill.py" "$server" "$SIGHTLINE_TEST_POSTGRES_URL"

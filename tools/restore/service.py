@@ -9,6 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from email.message import Message
 from pathlib import Path
 
 # Seconds after which a program that says nothing counts as broken.
@@ -104,6 +105,11 @@ def copy(here: socket.socket, there: socket.socket) -> None:
                 pass
 
 
+def lowered(headers: Message) -> dict[str, str]:
+    """The headers by their names in lower case."""
+    return {name.lower(): value for name, value in headers.items()}
+
+
 class Caller:
     """A person with a token."""
 
@@ -119,9 +125,9 @@ class Caller:
         request = urllib.request.Request(self.url + path, data=data, method=method, headers=named)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return answer.status, dict(answer.headers.items()), answer.read()
+                return answer.status, lowered(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
-            return error.code, dict(error.headers.items()), error.read()
+            return error.code, lowered(error.headers), error.read()
 
     def data(self, method: str, path: str, body: object = None, **headers: str) -> object:
         """The data of an answer that must be a success."""
