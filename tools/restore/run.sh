@@ -2,7 +2,8 @@
 # Makes records at a service on PostgreSQL, backs it up and restores it by the commands of docs/OPERATING.md, and compares the answers.
 # usage: tools/restore/run.sh
 # SIGHTLINE_TEST_POSTGRES_URL names the server, such as postgres://postgres@127.0.0.1/postgres, on which two databases are made and dropped.
-# SERVER names a built `sightline` to use instead of building one. Needs Rust, Python 3.11 and the programs of a PostgreSQL client.
+# SERVER names a built `sightline` to use instead of building one. Needs Rust and Python 3.11; installs Debian's
+# client of PostgreSQL if there is none.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,12 +13,12 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
     echo 'restore-drill: set SIGHTLINE_TEST_POSTGRES_URL, such as postgres://postgres@127.0.0.1/postgres' >&2
     exit 1
 }
-# Debian keeps the programs of each version apart; the newest one reads all servers.
+if ! compgen -G '/usr/lib/postgresql/*/bin/pg_dump' >/dev/null && ! command -v pg_dump >/dev/null; then
+    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql-client
+fi
+# Debian keeps the programs of each version apart. The newest reads all servers.
 newest=$(compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -1 || true)
-export PATH=$PATH${newest:+:$newest}
-for program in pg_dump pg_restore createdb dropdb; do
-    command -v "$program" >/dev/null || { echo "restore-drill: $program is missing: install the client of PostgreSQL" >&2; exit 1; }
-done
+export PATH=${newest:+$newest:}$PATH
 find_server
 # shellcheck disable=SC2154 # find_server sets it
 exec python3 -B "$root/tools/restore/drill.py" "$server" "$SIGHTLINE_TEST_POSTGRES_URL"
