@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak
+.PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -14,6 +14,12 @@ test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_T
 	@test -n "$$SIGHTLINE_TEST_POSTGRES_URL" || { echo "test-all: set SIGHTLINE_TEST_POSTGRES_URL, such as postgres://postgres@127.0.0.1/postgres" >&2; exit 1; }
 	SIGHTLINE_TEST_POSTGRES_URL= $(MAKE) test
 	cargo test -p sightline -p sightline-identity -p sightline-issuer -p sightline-store --lib --test it
+
+test-pgbouncer: ## The integration suite behind PgBouncer in transaction mode, before the server that SIGHTLINE_TEST_POSTGRES_URL names (needs Python 3)
+	tools/pgbouncer/run.sh
+
+restore-drill: ## Back a service up and restore it by the commands of docs/OPERATING.md, and compare the answers (needs Python 3.11)
+	tools/restore/run.sh
 
 test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
 	cargo test --test it -- --ignored --nocapture crash

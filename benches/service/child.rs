@@ -18,6 +18,13 @@ pub struct Server {
     child: Child,
 }
 
+/// A command of Sightline. No setting of the person who measures reaches it, and it says what keeps it from starting.
+pub fn sightline() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
+    command.env_clear().env("RUST_LOG", "error");
+    command
+}
+
 impl Server {
     /// Starts a command whose first line is `listening on URL`.
     pub fn start(command: &mut Command) -> Measured<Self> {

@@ -2,7 +2,7 @@
 //!
 //! Three processes take part: the service, the baseline, and this one, which generates the load. `cargo bench --bench
 //! service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes`,
-//! `-- pages` select parts.
+//! `-- pages`, `-- shared` select parts.
 //! `docs/BENCHMARKS.md` explains the figures.
 
 mod bare;
@@ -15,6 +15,7 @@ mod load;
 mod memory;
 mod pages;
 mod setting;
+mod shared;
 mod start;
 mod warm;
 mod writes;
@@ -29,7 +30,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 type Measured<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The measurements, in order.
-const NAMES: [&str; 7] = ["start", "memory", "warm", "pages", "writes", "cold", "engine"];
+const NAMES: [&str; 8] = ["start", "memory", "warm", "shared", "pages", "writes", "cold", "engine"];
 
 #[tokio::main]
 async fn main() -> Measured<()> {
@@ -48,6 +49,7 @@ async fn main() -> Measured<()> {
             "memory" => memory::measure().await?,
             "cold" => cold::measure().await?,
             "warm" => warm::measure().await?,
+            "shared" => shared::measure().await?,
             "pages" => pages::measure().await?,
             "writes" => writes::measure().await?,
             _ => engine::measure(),

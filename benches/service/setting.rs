@@ -1,6 +1,6 @@
 //! The measured system: the service and the simulated search engine, each in its own process.
 
-use std::{path::PathBuf, process::Command};
+use std::path::PathBuf;
 
 use chrono::{Days, NaiveDate};
 use common::{clock::Clock, random::Random};
@@ -11,7 +11,10 @@ use sightline::{
 };
 use tempfile::TempDir;
 
-use crate::{Measured, child::Server};
+use crate::{
+    Measured,
+    child::{Server, sightline},
+};
 
 /// The property with more than 5,000 queries and 5,000 pages in four weeks.
 pub const LARGE: &str = "sc-domain:harbourpost.example";
@@ -29,9 +32,8 @@ pub struct Engine {
 impl Engine {
     /// Starts a search engine that delays every answer by `latency_ms`.
     pub fn start(latency_ms: u32) -> Measured<Self> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
-        command.args(["simulator", "--listen", "127.0.0.1:0", "--latency-ms", &latency_ms.to_string()]);
-        let server = Server::start(command.env("RUST_LOG", "warn"))?;
+        let latency = latency_ms.to_string();
+        let server = Server::start(sightline().args(["simulator", "--listen", "127.0.0.1:0", "--latency-ms", &latency]))?;
         Ok(Self { url: server.url.clone(), _server: server })
     }
 }
@@ -50,7 +52,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Starts a service in front of `engine`, without rate limits and with `settings`.
+    /// Starts a service in front of `engine`, without rate limits unless `settings` have them.
     pub async fn start(engine: &Engine, site: &str, settings: &[(&str, &str)]) -> Measured<Self> {
         let (data, http) = (TempDir::new()?, app::http_client()?);
         let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -134,8 +136,8 @@ impl Setting {
 }
 
 fn serve(engine: &Engine, data: &TempDir, settings: &[(String, String)]) -> Measured<Server> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
-    command.arg("serve").current_dir(data.path()).stderr(std::process::Stdio::null());
+    let mut command = sightline();
+    command.arg("serve").current_dir(data.path());
     let at = |path: &str| format!("{}{path}", engine.url);
     let own = [
         ("LISTEN", "127.0.0.1:0".to_owned()),

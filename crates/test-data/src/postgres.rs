@@ -4,7 +4,9 @@
 //! hour later.
 
 use std::{
-    env, process,
+    env,
+    net::SocketAddr,
+    process,
     sync::atomic::{AtomicU32, Ordering},
     thread,
 };
@@ -17,6 +19,10 @@ use url::Url;
 /// The URL of the server and of a database from which others are created and dropped, such as
 /// `postgres://postgres@127.0.0.1/postgres`.
 const VARIABLE: &str = "SIGHTLINE_TEST_POSTGRES_URL";
+
+/// The address of a pooler before that server, such as `127.0.0.1:6432`, if there is one. Tests use their databases through it. They are
+/// made and dropped without it, because a database is copied only while nothing is connected to it, and a pooler stays connected.
+const POOLER: &str = "SIGHTLINE_TEST_POSTGRES_POOLER";
 
 /// The prefix of the names of all these databases. The start of the run in Unix seconds, its process id and a number follow.
 const PREFIX: &str = "sightline_test_";
@@ -42,7 +48,7 @@ pub async fn fresh() -> Option<Fresh> {
     let connection = connect(&server).await;
     connection.execute_unprepared(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
     connection.close().await.unwrap();
-    let url = database(&server, &name).into();
+    let url = pooled(database(&server, &name)).into();
     Some(Fresh { server, name, url })
 }
 
@@ -59,9 +65,22 @@ impl Drop for Fresh {
 }
 
 #[expect(clippy::disallowed_methods, reason = "no setting of the service: it says where the suite runs")]
+fn said(variable: &str) -> Option<String> {
+    env::var(variable).ok().filter(|text| !text.is_empty())
+}
+
 fn server() -> Option<Url> {
-    let text = env::var(VARIABLE).ok().filter(|text| !text.is_empty())?;
-    Some(text.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}")))
+    Some(said(VARIABLE)?.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}")))
+}
+
+/// The same database behind the pooler, if there is one.
+fn pooled(mut url: Url) -> Url {
+    if let Some(text) = said(POOLER) {
+        let address: SocketAddr = text.parse().unwrap_or_else(|error| panic!("{POOLER}: {error}"));
+        url.set_ip_host(address.ip()).unwrap();
+        url.set_port(Some(address.port())).unwrap();
+    }
+    url
 }
 
 fn database(server: &Url, name: &str) -> Url {
