@@ -166,4 +166,5 @@ def main() -> None:
         walk(document, folder, environment)
 
 
-main()
+if __name__ == "__main__":
+    main()
