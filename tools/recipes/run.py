@@ -8,7 +8,8 @@ usage: run.py SERVER URL FOLDER DOCUMENT...
 - A block whose first line is a comment with a file name, such as `# client.py`, is saved under this name instead.
 - What a block of `sh` sets, later blocks have in their environment.
 - A block of `output` holds what each block before it prints, back to the output or heading before. White space does not count, any number
-  stands for any other, and `…` for anything. A block of `sh` may print nothing.
+  stands for any other, and `…` for anything; in a block of `output exact` a number is that number. Blocks that share an output print the
+  same. A block of `sh` may print nothing.
 - `cargo run -q -- COMMAND` runs SERVER, and SIGHTLINE_LISTEN names the address of the running service.
 
 A block that ends with a failure, or prints something else, ends the run and is named by its document and line.
@@ -32,6 +33,7 @@ KEPT = 'set -a\n{}\nenv -0 >"$BLOCK_STATE"\n'
 FENCE = re.compile(r"^( *)```(.*)$")
 NOT_RUN = re.compile(r"^\s*<!-- not run: .+ -->$")
 NAME = re.compile(r"^(?:#|//) ([a-z]+\.(?:py|mjs|sh))$")
+OUTPUT, EXACT, HEADING = "output", "output exact", "a heading"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -44,8 +46,6 @@ class Block:
     text: str
     skipped: bool
 
-
-HEADING = "a heading"
 
 
 def blocks(document: str) -> list[Block]:
@@ -71,14 +71,17 @@ def blocks(document: str) -> list[Block]:
     return found
 
 
-def missing(expected: str, printed: str) -> str | None:
-    """The part of an `output` block that is not in what was printed, in its place."""
-    printed = "".join(printed.split())
-    parts = "".join(expected.split()).split("…")
-    at = 0
+def bare(text: str) -> str:
+    """A text without white space."""
+    return "".join(text.split())
+
+
+def missing(output: Block, printed: str) -> str | None:
+    """The part of an output that is not in what was printed, in its place."""
+    printed, parts, at = bare(printed), bare(output.text).split("…"), 0
     for index, part in enumerate(parts):
-        number = NUMBER.pattern
-        pattern = re.compile(number.join(re.escape(text) for text in NUMBER.split(part)) + (r"\Z" if index == len(parts) - 1 else ""))
+        exact = re.escape(part) if output.language == EXACT else NUMBER.pattern.join(map(re.escape, NUMBER.split(part)))
+        pattern = re.compile(exact + (r"\Z" if index == len(parts) - 1 else ""))
         match = pattern.match(printed, at) if index == 0 else pattern.search(printed, at)
         if not match:
             return part
@@ -127,8 +130,10 @@ def compare(output: Block, printed: dict[str, str]) -> None:
     if not printed:
         sys.exit(f"{output.place}: no block was run before this output")
     for place, text in printed.items():
-        if (part := missing(output.text, text)) is not None:
+        if (part := missing(output, text)) is not None:
             sys.exit(f"{place}: {output.place} says that this is printed: {part}\nPrinted was:\n{text[:4000]}")
+    if len({bare(text) for text in printed.values()}) > 1:
+        sys.exit("These blocks do not print the same:\n" + "\n".join(f"{place}\n{text[:4000]}" for place, text in printed.items()))
 
 
 def walk(document: str, folder: Path, environment: dict[str, str]) -> None:
@@ -136,10 +141,10 @@ def walk(document: str, folder: Path, environment: dict[str, str]) -> None:
     printed: dict[str, str] = {}
     ran, held = 0, 0
     for block in blocks(document):
-        if block.language == "output":
+        if block.language in (OUTPUT, EXACT):
             compare(block, printed)
             held += len(printed)
-        if block.language in ("output", HEADING):
+        if block.language in (OUTPUT, EXACT, HEADING):
             printed = {}
         elif block.language not in RUN:
             parse(block)
