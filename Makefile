@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak
+.PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ sdk-check: ## Clients made from the document by six generators compile and call 
 
 providers-check: ## Clients of the SEO vendors call the simulated providers (needs Node 20 and Python 3.11)
 	tools/providers/run.sh
+
+recipes: ## The code blocks of README and the guides run against the demo, and its pages behind their proxies (needs Node 20 and Python 3.11)
+	tools/recipes/run.sh
 
 fuzz: ## Schemathesis over the operations of a running server (needs Python 3.11)
 	tools/fuzz/run.sh

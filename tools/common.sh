@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Functions for the run.sh of google, mcp, providers, fuzz, sdk and restore. Each sources this file with `root` and `work` set.
+# Functions for the run.sh of google, mcp, providers, fuzz, recipes, restore and sdk. Each sources this file with `root` and `work` set.
 
 # Installs the Python packages of a requirements.txt below $work/venv, anew when the list has changed.
 # usage: install_python FILE
