@@ -112,20 +112,19 @@ fn contents(page: &Subscribe, visitor: Option<&Member>) -> Markup {
         return html! { p { "Nothing is for sale here: billing is off, and everything is included." } };
     }
     let way = page.way(visitor);
-    let offered = offered(&plans);
-    let rows: Vec<Vec<Row>> = plans.iter().map(|plan| rows(plan, offered)).collect();
-    let is_common = |row: &Row| plans.len() > 1 && rows.iter().all(|others| others.contains(row));
-    let common: Vec<&Row> = rows.iter().take(1).flatten().filter(|row| is_common(row)).collect();
+    let everywhere = everywhere(&plans);
     html! {
         @if let Some(visitor) = visitor { p.notice { strong { "Your plan: " } (state(&page.config, visitor)) } }
         (advice(&way))
-        @for (plan, rows) in plans.iter().zip(&rows) {
-            (card(plan, rows.iter().filter(|row| !is_common(row)), &way, visitor))
+        @for (index, plan) in plans.iter().enumerate() {
+            @let before = index.checked_sub(1).and_then(|before| plans.get(before)).filter(|before| has_all_of(plan, before));
+            @let own = rows(plan, &plans, before).into_iter().filter(|row| !everywhere.contains(row)).collect::<Vec<_>>();
+            (card(plan, before, &own, &way, visitor))
         }
-        @if !common.is_empty() {
+        @if !everywhere.is_empty() {
             section aria-labelledby="every-plan" {
                 h2 #every-plan { "Every plan" }
-                dl { @for (term, words) in common { dt { (term) } dd { (words) } } }
+                (listed(&everywhere))
             }
         }
     }
@@ -134,33 +133,78 @@ fn contents(page: &Subscribe, visitor: Option<&Member>) -> Markup {
 /// A row of a plan: its term and what it says.
 type Row = (&'static str, String);
 
-/// The rows of a plan.
-fn rows(plan: &Plan, offered: PlanFeatures) -> Vec<Row> {
+/// The rows of a plan: with a plan `before`, of which it has everything, only what it adds. What every plan includes is in none.
+fn rows(plan: &Plan, plans: &[Plan], before: Option<&Plan>) -> Vec<Row> {
     let prices = plan.prices.iter().map(price).collect::<Vec<_>>().join(", or ");
-    let of_features = |contained| features(offered, plan.features, contained).join(", ");
-    let rate = format!("{} a minute, {} at once", plan.rate_limit.per_minute, plan.rate_limit.burst);
+    let told = merged(offered(plans), included_everywhere(plans), |offered, everywhere| offered && !everywhere);
+    let own = before.map_or(plan.features, |before| merged(plan.features, before.features, |has, had| has && !had));
+    let lacking = if before.is_some() { String::new() } else { features(told, plan.features, false).join(", ") };
+    let rate = |plan: &Plan| format!("{} a minute, {} at once", plan.rate_limit.per_minute, plan.rate_limit.burst);
+    let tracked = |plan: &Plan| plan.tracked_properties.to_string();
+    let unless_before = |said: &dyn Fn(&Plan) -> String| {
+        if before.is_some_and(|before| said(before) == said(plan)) { String::new() } else { said(plan) }
+    };
     let all = [
         ("Price", prices),
-        ("Tracked properties", plan.tracked_properties.to_string()),
-        ("Included", of_features(true)),
-        ("Not included", of_features(false)),
-        ("Requests", rate),
+        ("Tracked properties", unless_before(&tracked)),
+        ("Included", features(told, own, true).join(", ")),
+        ("Not included", lacking),
+        ("Requests", unless_before(&rate)),
     ];
     all.into_iter().filter(|(_, words)| !words.is_empty()).collect()
 }
 
+/// The rows that are the same in every plan, if there are several plans.
+fn everywhere(plans: &[Plan]) -> Vec<Row> {
+    let [first, others @ ..] = plans else { return Vec::new() };
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let shared = |row: &Row| others.iter().all(|other| rows(other, plans, None).contains(row));
+    let common = included_everywhere(plans);
+    let included = ("Included", features(common, common, true).join(", "));
+    let same = rows(first, plans, None).into_iter().filter(shared);
+    same.chain([included]).filter(|(_, words)| !words.is_empty()).collect()
+}
+
+/// Returns whether a plan has everything that another one has.
+fn has_all_of(plan: &Plan, other: &Plan) -> bool {
+    let missing = merged(other.features, plan.features, |has, included| has && !included);
+    let (rate, least) = (&plan.rate_limit, &other.rate_limit);
+    features(missing, missing, true).is_empty()
+        && plan.tracked_properties >= other.tracked_properties
+        && rate.per_minute >= least.per_minute
+        && rate.burst >= least.burst
+}
+
 /// The features that at least one plan includes.
 fn offered(plans: &[Plan]) -> PlanFeatures {
-    let any = |has: fn(&PlanFeatures) -> bool| plans.iter().any(|plan| has(&plan.features));
+    let none = PlanFeatures { share_links: false, team: false, mcp: false, seo_providers: false };
+    plans.iter().fold(none, |found, plan| merged(found, plan.features, |one, other| one || other))
+}
+
+/// The features that every plan includes, if there are several plans.
+fn included_everywhere(plans: &[Plan]) -> PlanFeatures {
+    let several = plans.len() > 1;
+    let all = PlanFeatures { share_links: several, team: several, mcp: several, seo_providers: several };
+    plans.iter().fold(all, |found, plan| merged(found, plan.features, |one, other| one && other))
+}
+
+fn merged(one: PlanFeatures, other: PlanFeatures, by: fn(bool, bool) -> bool) -> PlanFeatures {
     PlanFeatures {
-        share_links: any(|features| features.share_links),
-        team: any(|features| features.team),
-        mcp: any(|features| features.mcp),
-        seo_providers: any(|features| features.seo_providers),
+        share_links: by(one.share_links, other.share_links),
+        team: by(one.team, other.team),
+        mcp: by(one.mcp, other.mcp),
+        seo_providers: by(one.seo_providers, other.seo_providers),
     }
 }
 
-fn card<'r>(plan: &Plan, rows: impl Iterator<Item = &'r Row>, way: &Way, visitor: Option<&Member>) -> Markup {
+fn listed(rows: &[Row]) -> Markup {
+    html! { dl { @for (term, words) in rows { dt { (term) } dd { (words) } } } }
+}
+
+/// The card of a plan. `before` is the plan of which it has everything.
+fn card(plan: &Plan, before: Option<&Plan>, rows: &[Row], way: &Way, visitor: Option<&Member>) -> Markup {
     let is_current = visitor.is_some_and(|visitor| {
         let entitlement = &visitor.entitlement;
         entitlement.status == SubscriptionStatus::Active && entitlement.plan.name() == plan.key
@@ -168,7 +212,8 @@ fn card<'r>(plan: &Plan, rows: impl Iterator<Item = &'r Row>, way: &Way, visitor
     html! {
         section.card aria-labelledby=(plan.key) {
             h2 id=(plan.key) { (plan.name) }
-            dl { @for (term, words) in rows { dt { (term) } dd { (words) } } }
+            @if let Some(before) = before { p { "Everything of " (before.name) @if !rows.is_empty() { ", and:" } @else { "." } } }
+            @if !rows.is_empty() { (listed(rows)) }
             @if is_current {
                 p.state.good { "This is your plan." }
             } @else if let Way::Checkout(url, reference) = way {

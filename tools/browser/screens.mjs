@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** The rules whose findings depend on the colours. */
-const OF_COLOUR = ['color-contrast', 'link-in-text-block'];
 const SIZES = [{ width: 390, height: 844 }, { width: 1280, height: 800 }];
 
 /** Opens a browser with one context for each person. */
@@ -17,7 +15,7 @@ export async function browser() {
     async person(name, options = {}) {
       const context = await launched.newContext({ viewport: SIZES[1], ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(60_000);
       page.on('pageerror', (error) => { throw new Error(`${name}: ${error}`); });
       return page;
     },
@@ -42,7 +40,7 @@ export async function fits(page, name, { picture = false } = {}) {
   }
 }
 
-/** Returns the numbers and dates in tables and tiles that stand on more than one line. Quoted JSON may break anywhere. Runs in the page. */
+/** Returns the numbers and dates in tables and tiles that stand on more than one line. Names and quoted JSON may break anywhere. Runs in the page. */
 function brokenNumbers() {
   for (const fold of document.querySelectorAll('details')) fold.open = true;
   const broken = [];
@@ -50,7 +48,7 @@ function brokenNumbers() {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
-      if (text.parentElement.closest('pre')) continue;
+      if (text.parentElement.closest('pre, bdi')) continue;
       for (const { 0: number, index } of text.data.matchAll(/[-+\d][\d.,:\u00a0]*(?: %| [A-Z][a-z]{2} \d{4})?/g)) {
         const range = document.createRange();
         range.setStart(text, index);
@@ -63,22 +61,30 @@ function brokenNumbers() {
   return broken;
 }
 
-/** Fails if a page does not fit, or if axe finds a problem in a light or a dark scheme at either size. Keeps a picture. */
-export async function inspect(page, name, { within, finds = isSerious } = {}) {
-  await fits(page, name, { picture: true });
+/** Fails if a page does not fit, or if axe finds a problem in a light or a dark scheme at either size. Keeps a picture, unless told not to. */
+export async function inspect(page, name, { within, finds = isSerious, picture = true } = {}) {
+  await fits(page, name, { picture });
   // Scripts of the page itself are forbidden by its policy, evaluation by the browser's own tools is not.
   await page.evaluate(axe);
   for (const size of SIZES) {
     await page.setViewportSize(size);
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme });
-      const rules = colorScheme === 'dark' ? { runOnly: OF_COLOUR } : {};
-      const { violations } = await page.evaluate(([root, options]) => window.axe.run(root ?? document, options), [within, { resultTypes: ['violations'], ...rules }]);
+      const violations = await page.evaluate(violated, within);
       const told = violations.filter(finds).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
       if (told.length) throw new Error(`${name} (${size.width}, ${colorScheme}): ${told.join('\n')}`);
     }
   }
   await page.emulateMedia({ colorScheme: null });
+}
+
+/** Runs axe on a part of the page, or on all of it. Runs in the page. */
+async function violated(within) {
+  const isWithoutScript = matchMedia('(scripting: none)').matches;
+  // No timer fires without script. Axe has none that really waits, apart from those that give up, and reads style sheets anew in vain.
+  if (isWithoutScript) window.setTimeout = (act, delay = 0) => (delay > 1 ? 0 : Promise.resolve().then(act) && 0);
+  const { violations } = await window.axe.run(within ?? document, { resultTypes: ['violations'], preload: !isWithoutScript });
+  return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) }));
 }
 
 const isSerious = ({ impact }) => impact === 'serious' || impact === 'critical';

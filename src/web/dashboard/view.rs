@@ -9,9 +9,11 @@ use api::{
     params::{Metric, ParamValue as _, QueryPairs, QueryParams as _, decoded},
 };
 use chrono::NaiveDate;
+use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
+use super::draw::kind;
 use crate::services::analyses::windows::{Windows, oldest_day};
 
 /// The parameters that mean to a page what they mean to the operations.
@@ -98,6 +100,41 @@ impl View {
     pub fn number(&self, name: &str) -> Result<u32, ApiError> {
         let number = self.text(name).map_or(Ok(0), str::parse);
         number.map_err(|_| ApiError::invalid(name, "must be a whole number"))
+    }
+
+    /// The kind of search.
+    #[must_use]
+    pub fn search_type(&self) -> SearchType {
+        let named =
+            self.text("searchType").and_then(|text| kind::KINDS.into_iter().find(|(_, value, _)| *value == text));
+        named.map_or(SearchType::Web, |(found, ..)| found)
+    }
+
+    /// Returns whether the kind of search has rows by a dimension.
+    #[must_use]
+    pub fn has(&self, dimension: FilterDimension) -> bool {
+        kind::has(self.search_type(), dimension)
+    }
+
+    /// Returns whether the kind of search can tell a part of the traffic.
+    #[must_use]
+    pub fn has_class(&self, class: &str) -> bool {
+        kind::has_class(self.search_type(), class)
+    }
+
+    /// The conditions that the kind of search can answer. None of them if some are alternatives.
+    #[must_use]
+    pub fn answerable(&self) -> Vec<FilterCondition> {
+        if self.has_alternatives() {
+            return Vec::new();
+        }
+        self.filters.iter().filter(|condition| self.has(condition.dimension)).cloned().collect()
+    }
+
+    /// True if the question is about a part of the traffic.
+    #[must_use]
+    pub fn is_narrowed(&self) -> bool {
+        !self.filters.is_empty() || self.text("classification").is_some()
     }
 
     /// The window, if the page names one. `last_final` is the last final day, on which periods of days end unless the page also counts days

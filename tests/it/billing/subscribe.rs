@@ -34,7 +34,7 @@ async fn everyone_sees_what_is_for_sale_and_how_to_ask_for_it() {
         &page,
         &[
             "120 a minute, 60 at once",
-            "Share links, Team members, Tools for assistants",
+            "<dd>Share links, Team members, Data of SEO providers</dd>",
             "href=\"mailto:sales@example.org\"",
         ],
     );
@@ -61,7 +61,19 @@ async fn what_every_plan_has_is_said_once() {
     .await;
     assert_eq!(rows(&app, "Requests").await, (1, 1));
     assert_eq!(rows(&app, "Tracked properties").await, (3, 0));
-    assert_eq!(rows(shared(), "Requests").await, (3, 0), "they differ");
+    assert_eq!(rows(shared(), "Requests").await, (2, 0), "a plan says what it adds to the one before");
+    let page = Browser::anonymous(shared()).get("/subscribe").await.expect(200);
+    shows(&page, &["<p>Everything of Free, and:</p>", "<p>Everything of Pro, and:</p>"]);
+    for words in [
+        "Share links, Team members, Data of SEO providers</dd><dt>Requests",
+        "Tools for assistants",
+        "120 a minute, 60 at once",
+    ] {
+        assert_eq!(page.body.matches(words).count(), 1, "{words}: {}", page.body);
+    }
+    let odd = TestApp::start(|config| config.plans.agency.team = false).await;
+    let page = Browser::anonymous(&odd).get("/subscribe").await.expect(200);
+    assert!(!page.body.contains("Everything of Pro") && page.body.contains("<dd>Team members</dd>"), "{}", page.body);
 }
 
 #[tokio::test]

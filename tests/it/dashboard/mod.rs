@@ -2,6 +2,7 @@
 
 mod analyses;
 mod hostile;
+mod kinds;
 mod notes;
 mod settings;
 mod sites;
@@ -128,6 +129,20 @@ async fn the_whole_table_is_sorted_narrowed_and_turned_over() {
         let page = browser.get(&format!("{at}/{table}{of_page}")).await.expect(200);
         let answer = json(&browser, &format!("{performance}&{of_api}")).await;
         let rows = answer["data"]["tables"][table].as_array().unwrap();
+        let matched = grouped(&answer["meta"]["coverage"][table]["rowsMatched"]);
+        let is_capped = answer["meta"]["coverage"][table]["totalRowsCapped"] == true;
+        let all = if is_capped { format!(" of at least {matched} {table}") } else { format!("{matched} {table}") };
+        let narrows = ["rows=", "least=", "find="].iter().any(|name| of_page.contains(name));
+        let of = if narrows {
+            " by these conditions"
+        } else if of_api.contains("compare") {
+            " of both periods"
+        } else {
+            ""
+        };
+        if !rows.is_empty() {
+            holds(&page, &[format!("{all}{of}. ")]);
+        }
         let titles = page.between("title=\"", "\"");
         let keys: Vec<String> =
             rows.iter().map(|row| maud::html! { (row["key"].as_str().unwrap()) }.into_string()).collect();

@@ -28,7 +28,15 @@ async fn people_see_their_sites_with_the_numbers_of_the_list() {
             }
         }
         let sums = json(&browser, "/api/portfolio").await;
-        holds(&page, &[format!("<strong>{}</strong>", grouped(&sums["data"]["totals"]["impressions"]))]);
+        let counted = sums["meta"]["coverage"]["inSum"].as_u64().unwrap();
+        let sites = if counted == 1 { "site" } else { "sites" };
+        holds(
+            &page,
+            &[
+                format!("<strong>{}</strong>", grouped(&sums["data"]["totals"]["impressions"])),
+                format!("<p class=\"quiet-text\">{counted} {sites}, "),
+            ],
+        );
     }
 }
 
@@ -123,9 +131,15 @@ async fn a_site_is_marked_hidden_and_shown_again_by_its_own_forms() {
     mark("/", "unfavorite", &format!("/?done=saved#site-{id}")).await;
     assert!(!browser.get("/").await.body.contains('★'));
 
+    let page = browser.get("/").await;
+    assert!(!page.body.contains("Hidden sites") && !page.body.contains(" hidden."), "{}", page.body);
+    holds(&browser.get("/?hidden=true").await, &["No site is hidden. ".to_owned()]);
     mark("/", "hide", &format!("/?done=hidden#site-{id}")).await;
     assert!(!names("/").await.contains(&name.to_owned()));
     assert_eq!(names("/?hidden=true").await, [name]);
+    let page = browser.get("/").await;
+    holds(&page, &["1 hidden".to_owned(), "<a href=\"?hidden=true\">Hidden sites (1)</a>".to_owned()]);
+    assert!(!browser.get("/?hidden=true").await.body.contains("class=\"tiles\""), "the sums are of other sites");
     mark("/?hidden=true", "unhide", &format!("/?hidden=true&done=shown#site-{id}")).await;
     assert!(names("/").await.contains(&name.to_owned()));
 }

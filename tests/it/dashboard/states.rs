@@ -121,6 +121,54 @@ async fn a_question_without_numbers_shows_no_empty_tables() {
     let filters: String = form_urlencoded::byte_serialize(filters.as_bytes()).collect();
     let page = browser.get(&format!("{at}?filters={filters}")).await.expect(200);
     assert!(page.body.contains("has no data for this question") && !page.body.contains("<table"), "{}", page.body);
+    for (part, words) in [
+        ("queries", "No row is left by these conditions."),
+        ("growth", "has no data for this question"),
+        ("insights", "has no data for this question"),
+    ] {
+        let page = browser.get(&format!("{at}/{part}?filters={filters}")).await.expect(200);
+        assert!(page.body.contains(words) && !page.body.contains("<table"), "{part}: {}", page.body);
+    }
+    let page = browser.get(&format!("{at}/queries?{days}")).await.expect(200);
+    assert!(page.body.contains("still counting these days") && !page.body.contains("No row is left"), "{}", page.body);
+    let page = browser.get(&format!("{at}/queries?offset=100000")).await.expect(200);
+    assert!(
+        page.body.contains("There are no rows this far.") && !page.body.contains("No row is left"),
+        "{}",
+        page.body
+    );
+}
+
+#[tokio::test]
+async fn no_condition_is_blamed_where_none_is_set() {
+    let browser = Browser::signed_in(shared(), "stranger").await;
+    let at = path(&browser, "quietmeadow").await;
+    for part in ["", "/queries", "/pages", "/countries", "/growth", "/cannibalization", "/insights"] {
+        let page = browser.get(&format!("{at}{part}?searchType=video")).await.expect(200);
+        let says = page.body.contains("has no data for these days") && !page.body.contains("conditions");
+        assert!(says && !page.body.contains("<table"), "{part}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn a_warning_about_days_names_them() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let page = browser.get(&format!("{at}?period=last_480_days&compare=none")).await.expect(200);
+    let (_, list) = page.body.split_once("<ul class=\"notice warn warnings\">").unwrap();
+    let list = list.split_once("</ul>").unwrap().0;
+    let shown: Vec<&str> =
+        list.split("<li><strong>").skip(1).map(|item| item.split_once("</strong>: ").unwrap().0).collect();
+    let (_, command) = page.body.split_once("/performance?").unwrap();
+    let asked = command.split_once("&quot;").unwrap().0.replace("&amp;", "&");
+    let asked = format!("/api/properties/{}/performance?{asked}", &at[3..]);
+    let meta = json(&browser, &asked).await["meta"].clone();
+    let warnings = meta["warnings"].as_array().unwrap();
+    assert_eq!(shown.len(), warnings.len(), "{warnings:?}");
+    for (days, warning) in shown.iter().zip(warnings) {
+        let year = &warning["endDate"].as_str().unwrap()[..4];
+        assert!(days.contains(year), "{days}: {warning}");
+    }
 }
 
 #[tokio::test]
@@ -181,7 +229,7 @@ async fn a_question_is_refused_before_the_search_engine_is_asked() {
         ("/cannibalization?minPageShare=2", 400, "minPageShare: "),
         ("/queries?sort=x", 400, "sort: "),
         ("/queries?rows=new&compare=none", 400, "rows: need a comparison"),
-        ("/queries?searchType=discover&find=a", 400, "discover has no query"),
+        ("/queries?searchType=discover&find=a", 200, "is not available for Discover."),
         ("?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e", 404, "the property has no segment"),
         (&format!("?filters={many}"), 400, "filters"),
     ] {

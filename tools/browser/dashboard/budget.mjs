@@ -59,9 +59,9 @@ export async function headFirst(browser, service, gate, person, paths) {
   await page.context().close();
 }
 
-/** Reads up to a text. Fails if it has not come after fifteen seconds, within which nothing else ends the page. */
+/** Reads up to a text. Fails if it has not come after a minute. */
 async function first(stream, text, what) {
-  const late = setTimeout(() => stream.destroy(new Error(`${what}: no first bytes before the search engine answered`)), 15_000);
+  const late = setTimeout(() => stream.destroy(new Error(`${what}: no first bytes before the search engine answered`)), 60_000);
   let found = '';
   while (!found.includes(text)) {
     const piece = stream.read();

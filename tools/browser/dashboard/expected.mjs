@@ -84,11 +84,14 @@ export function countries(answer, { data }) {
 export function growth({ data }) {
   const head = ['Query', 'Clicks to win', 'Clicks', 'Impressions', 'Position', 'Rate now', 'Rate expected', 'By'];
   const by = { rank: 'position', snippet: 'snippet' };
-  const rows = data.opportunities.map((one) => [
+  // Below a row stands what a narrow screen has no columns for.
+  const under = (one) => `Better ${by[one.kind]}: ${grouped(one.impressions)} impressions at position ${decimal(one.position)}, `
+    + `clicked by ${percent(one.ctr)} instead of ${percent(one.expectedCtr)}`;
+  const rows = data.opportunities.flatMap((one) => [[
     one.page ? `${one.query} ${path(one.page)}` : one.query,
     grouped(one.potentialClicks), grouped(one.clicks), grouped(one.impressions), decimal(one.position),
     percent(one.ctr), percent(one.expectedCtr), by[one.kind],
-  ]);
+  ], [under(one)]]);
   return { tables: rows.length ? [{ head, rows }] : [] };
 }
 

@@ -41,7 +41,7 @@ export default async function dashboard(browser, step) {
       ...QUESTIONS.map(({ name, path }) => ({ name, url: root + path })),
       ...OTHERS.map(([name, path]) => ({ name, url: root + path })),
     ];
-    await step('every page fits and is accessible, with and without script', () => everyPage(page, plain, looked));
+    await step('every page fits and is accessible, with and without script', () => everyPage({ page, plain }, looked));
     const kinds = [at('/'), ...KINDS.map((path) => root + path)].map((url) => ({ name: url.replace(service.url, ''), url }));
     await step('the keyboard reaches everything, and paper has what is read', () => everyKey(page, kinds));
     await step('keys find, compare and turn pages, and read days', async () => {
@@ -54,7 +54,7 @@ export default async function dashboard(browser, step) {
     await step('readers of a share link see the same numbers', async () => {
       const [reader, still] = [await browser.person('reader'), await browser.person('still', { javaScriptEnabled: false })];
       const shared = await readersSee(reader, service, await link(page, service, own, { name: 'Board' }));
-      await everyPage(reader, still, shared);
+      await everyPage({ page: reader, plain: still }, shared);
       await everyKey(reader, shared);
       kinds.push(...shared);
     });
@@ -65,7 +65,7 @@ export default async function dashboard(browser, step) {
       await member.locator('.sites dd strong').first().waitFor();
     });
     await step('states: nothing connected, nothing tracked', () => states.ofNewcomers(browser, service));
-    await step('states: no data, not final, refused', () => states.ofQuestions({ page, plain }, service));
+    await step('states: no data, not final, refused, not of this kind of search', () => states.ofQuestions({ page, plain }, service));
     await step('states: locked, no right to write', () => states.ofRights(browser, service));
     await step('states: link ended', () => states.ofLinks({ page, plain }, service));
     await step('states: disconnected, for the owner and for a member', () => states.disconnected(browser, service, { page, plain }));

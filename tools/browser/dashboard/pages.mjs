@@ -1,5 +1,5 @@
 // How pages look: at both sizes, light and dark, with and without script.
-import { fits, inspect } from '../screens.mjs';
+import { inspect } from '../screens.mjs';
 import { same } from './same.mjs';
 import { tabs } from './keyboard.mjs';
 import { prints } from './print.mjs';
@@ -18,14 +18,18 @@ const words = () => {
 /** Looks at an open page, and keeps its picture. */
 export const look = (page, name) => inspect(page, `dashboard-${name}`, { finds });
 
-/** Looks at pages. `plain` is a browser without script, which has to show the same. */
-export async function everyPage(page, plain, pages) {
+/** Looks at a page that is open in a browser with script and in one without, which has to show the same. */
+export async function lookAtBoth({ page, plain }, name) {
+  await look(page, name);
+  same(await plain.evaluate(words), await page.evaluate(words), `${name}, without script`);
+  await inspect(plain, `${name} without script`, { finds, picture: false });
+}
+
+/** Looks at pages, with and without script. */
+export async function everyPage(people, pages) {
   for (const { name, url } of pages) {
-    await page.goto(url);
-    await look(page, name);
-    await plain.goto(url);
-    same(await plain.evaluate(words), await page.evaluate(words), `${name}, without script`);
-    await fits(plain, `${name} without script`);
+    for (const one of [people.page, people.plain]) await one.goto(url);
+    await lookAtBoth(people, name);
   }
 }
 

@@ -30,8 +30,8 @@ export async function site(page, service, name) {
 }
 
 /** Adds a person with a local account, and lets them in by the operator's link. */
-export async function newcomer(browser, service, name) {
-  const page = await browser.person(name);
+export async function newcomer(browser, service, name, options) {
+  const page = await browser.person(name, options);
   await page.goto(await service.command('user', 'add', `${name}@example.test`));
   for (const field of await page.locator('input[type=password]').all()) await field.fill('a harbour full of small boats');
   await page.getByRole('button', { name: 'Set the password' }).click();

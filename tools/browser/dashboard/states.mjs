@@ -1,6 +1,6 @@
 // Every page instead of numbers, or with few of them, as people meet it.
 import { engine } from './engine.mjs';
-import { everyPage, look } from './pages.mjs';
+import { lookAtBoth } from './pages.mjs';
 import { json, newcomer, signIn, site, write } from './people.mjs';
 import { filters } from './questions.mjs';
 import { holds } from './same.mjs';
@@ -8,32 +8,37 @@ import { grouped } from './words.mjs';
 import { start } from '../service.mjs';
 
 /** Opens a page with and without script, and fails unless it has the status and says the words. */
-async function state({ page, plain }, name, url, status, words) {
-  const answer = await page.goto(url);
-  holds(answer.status() === status, `${name}: ${answer.status()} instead of ${status}`);
-  await page.getByText(words).first().waitFor();
-  await everyPage(page, plain, [{ name: `state-${name}`, url }]);
+async function state(people, name, url, status, words) {
+  for (const one of [people.page, people.plain]) {
+    const answer = await one.goto(url);
+    holds(answer.status() === status, `${name}: ${answer.status()} instead of ${status}`);
+    await one.getByText(words).first().waitFor();
+  }
+  await lookAtBoth(people, `state-${name}`);
 }
 
-/** A person in a browser with script and in one without. */
-async function both(browser, service, person) {
+/** A person in a browser with script and in one without, who are signed in on the way to a page. */
+async function both(browser, service, person, path = '/') {
   const [page, plain] = [await browser.person(person), await browser.person(`${person} plain`, { javaScriptEnabled: false })];
-  for (const one of [page, plain]) await signIn(one, `${service.url}/`, person);
+  for (const one of [page, plain]) await signIn(one, `${service.url}${path}`, person);
   return { page, plain };
 }
 
-/** The states of somebody new: nothing connected, then nothing tracked. */
+/** The states of somebody new: nothing connected, then nothing tracked. One comes with script, and another without. */
 export async function ofNewcomers(browser, service) {
-  const page = await newcomer(browser, service, 'nobody');
-  await page.getByText('No search account is connected yet.').waitFor();
-  await look(page, 'state-nothing-connected');
-  await page.getByRole('button', { name: 'Connect your search account' }).click();
-  await page.getByRole('button', { name: /^agency/ }).first().click();
-  await page.getByRole('heading', { name: 'Properties' }).waitFor();
-  await page.goto(`${service.url}/`);
-  await page.getByText('no site of it is tracked yet').first().waitFor();
-  await look(page, 'state-nothing-tracked');
-  await page.context().close();
+  const [page, plain] = [await newcomer(browser, service, 'nobody'), await newcomer(browser, service, 'nobody-plain', { javaScriptEnabled: false })];
+  for (const one of [page, plain]) await one.getByText('No search account is connected yet.').waitFor();
+  await lookAtBoth({ page, plain }, 'state-nothing-connected');
+  // Each connects an account of their own: the search engine asks somebody else who connects the same one again.
+  for (const [one, account] of [[page, /^agency/], [plain, /^editor/]]) {
+    await one.getByRole('button', { name: 'Connect your search account' }).click();
+    await one.getByRole('button', { name: account }).first().click();
+    await one.getByRole('heading', { name: 'Properties' }).waitFor();
+    await one.goto(`${service.url}/`);
+    await one.getByText('no site of it is tracked yet').first().waitFor();
+  }
+  await lookAtBoth({ page, plain }, 'state-nothing-tracked');
+  for (const one of [page, plain]) await one.context().close();
 }
 
 /** The states of questions: no data, not final yet, refused. */
@@ -46,6 +51,10 @@ export async function ofQuestions(people, service) {
   const nothing = filters(['query', 'equals', 'nobody asks this']);
   await state(people, 'no-data', `${root}?filters=${nothing}`, 200, 'The search engine has no data for this question.');
   await state(people, 'no-rows', `${root}/queries?filters=${nothing}`, 200, 'No row is left by these conditions.');
+  await state(people, 'no-rows-so-far', `${root}/queries?offset=100000`, 200, 'There are no rows this far.');
+  await state(people, 'no-data-of-a-kind', `${root}/pages?searchType=googleNews`, 200, 'The search engine has no data for these days.');
+  await state(people, 'kind-without-queries', `${root}/growth?searchType=discover`, 200, 'Growth is not available for Discover.');
+  await state(people, 'kind-without-condition', `${root}?searchType=discover&filters=${nothing}`, 200, 'a condition of this question is on them');
   await state(people, 'not-final', `${root}?startDate=${today}&endDate=${today}`, 200, 'The search engine is still counting these days.');
   await state(people, 'not-final-counted', `${root}?dataState=all&period=last_7_days`, 200, 'not final: their numbers still grow');
   await state(people, 'filter-refused', `${root}?filters=x`, 400, 'filters: ');
@@ -65,17 +74,21 @@ export async function ofRights(browser, service) {
   await state(viewer, 'viewer-settings', `${service.url}/p/${id}/settings`, 200, 'Share links');
   await state(viewer, 'viewer-notes', `${service.url}/p/${id}/notes`, 200, 'Notes');
   holds(!(await viewer.page.getByRole('heading', { name: 'Add a note' }).count()), 'a viewer is offered a form');
-  // A form that was open when the right to write was taken away.
-  await viewer.page.evaluate(() => {
-    const form = Object.assign(document.createElement('form'), { method: 'post' });
-    for (const [name, value] of Object.entries({ do: 'add_note', key: 'of an old page', date: '2026-11-02', text: 'Too late' })) {
-      form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
-    }
-    document.getElementById('main').append(form);
-    form.submit();
-  });
-  await viewer.page.getByText('Nothing was changed.').waitFor();
-  await look(viewer.page, 'state-no-right-to-write');
+  for (const one of [viewer.page, viewer.plain]) {
+    await one.evaluate(sendsTooLate);
+    await one.getByText('Nothing was changed.').waitFor();
+  }
+  await lookAtBoth(viewer, 'state-no-right-to-write');
+}
+
+/** Sends a form that was open when the right to write was taken away. Runs in the page. */
+function sendsTooLate() {
+  const form = Object.assign(document.createElement('form'), { method: 'post' });
+  for (const [name, value] of Object.entries({ do: 'add_note', key: 'of an old page', date: '2026-11-02', text: 'Too late' })) {
+    form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
+  }
+  document.getElementById('main').append(form);
+  form.submit();
 }
 
 /** The states of a share link that opens nothing: revoked, expired, unknown. */
@@ -121,15 +134,11 @@ export async function away(browser) {
     holds(Math.abs(Date.parse(age) - Date.parse(kept.cachedAt)) < 1000, `read at ${age}, not ${kept.cachedAt}`);
     await people.page.getByRole('link', { name: 'Try again' }).click();
     await people.page.getByText(words).waitFor();
-    const other = await browser.person('stranger');
-    await signIn(other, `${service.url}/account`, 'stranger');
-    const { data } = await json(other, `${service.url}/api/properties?headline=false`);
-    await other.goto(`${service.url}/p/${data[0].id}/growth`);
-    await other.getByText('No earlier numbers of this site are kept.').waitFor();
-    await look(other, 'state-away-nothing-kept');
-    await people.page.goto(`${service.url}/share/${made.token}`);
-    await people.page.getByText(words).waitFor();
-    await look(people.page, 'state-away-shared');
+    await state(people, 'away-shared', `${service.url}/share/${made.token}`, 200, words);
+    // Signing in at the account reads no numbers.
+    const other = await both(browser, service, 'stranger', '/account');
+    const { data } = await json(other.page, `${service.url}/api/properties?headline=false`);
+    await state(other, 'away-nothing-kept', `${service.url}/p/${data[0].id}/growth`, 200, 'No earlier numbers of this site are kept.');
   } finally {
     await service.stop();
     await gate.stop();
@@ -140,12 +149,13 @@ export async function away(browser) {
 export async function tooMany(browser) {
   const service = await start({ RATE_LIMIT__BURST: '20', RATE_LIMIT__PER_MINUTE: '1' });
   try {
-    const page = await browser.person('hurried');
-    await signIn(page, `${service.url}/`, 'owner');
-    let answer;
-    for (let visit = 0; visit < 30 && answer?.status() !== 429; visit += 1) answer = await page.goto(`${service.url}/p/none`);
-    holds(answer.status() === 429 && Number(answer.headers()['retry-after']) > 0, `after 30 visits: ${answer.status()}`);
-    await look(page, 'state-too-many');
+    const hurried = await both(browser, service, 'owner');
+    for (const one of [hurried.page, hurried.plain]) {
+      let answer;
+      for (let visit = 0; visit < 60 && answer?.status() !== 429; visit += 1) answer = await one.goto(`${service.url}/p/none`);
+      holds(answer.status() === 429 && Number(answer.headers()['retry-after']) > 0, `after many visits: ${answer.status()}`);
+    }
+    await lookAtBoth(hurried, 'state-too-many');
   } finally {
     await service.stop();
   }

@@ -6,7 +6,7 @@ use api::{
     models::Window,
     params::Metric,
 };
-use chrono::NaiveDate;
+use chrono::{Datelike as _, NaiveDate};
 use maud::{Markup, html};
 
 use super::{
@@ -75,6 +75,7 @@ impl Chart<'_> {
                 output.tip hidden {}
             }
             (self.legend(Window { start_date: first, end_date: last }))
+            @if self.values(self.series).all(|value| value.is_none()) { p { "No day has a value here." } }
             (self.notes())
             details.days { summary { "Days as a table" } (self.table()) }
         }
@@ -169,13 +170,20 @@ impl Chart<'_> {
         }
     }
 
+    /// A day of the chart, with its year if the chart has days of two.
+    fn day(&self, date: NaiveDate) -> String {
+        let [first, last] =
+            [self.series.first(), self.series.last()].map(|point| point.map(|point| point.period.date.year()));
+        if first == last { words::short_day(date) } else { words::window(Window { start_date: date, end_date: date }) }
+    }
+
     fn notes(&self) -> Markup {
         html! {
             @if !self.flags.is_empty() {
                 ol.flags {
                     @for flag in self.flags {
                         li {
-                            strong { (words::short_day(flag.date)) } " "
+                            strong { (self.day(flag.date)) } " "
                             bdi { (cut(&flag.text)) }
                             @if let Some(by) = &flag.by { " " bdi.quiet-text { (by) } }
                             @if let Some(url) = &flag.url { " " a href=(url) rel="noreferrer" { "Source" } }
@@ -271,7 +279,10 @@ mod tests {
     #[test]
     fn a_metric_without_values_draws_no_line() {
         let text = drawn(Metric::Position, &[point(1, 0, false), point(2, 0, false)], &[]);
-        assert!(!text.contains("<polyline") && text.contains("<td>–</td>"), "{text}");
+        assert!(
+            !text.contains("<polyline") && text.contains("<td>–</td>") && text.contains("No day has a value here."),
+            "{text}"
+        );
         assert_eq!(drawn(Metric::Clicks, &[], &[]), "<p>There is no data for these days.</p>");
     }
 

@@ -2,11 +2,19 @@
 
 use std::iter::successors;
 
-use api::{analytics::AnswerMeta, models::Compare};
+use api::{
+    analytics::AnswerMeta,
+    models::{Compare, Warning, Window},
+};
 use chrono::{Datelike as _, Days, Months, NaiveDate};
 use maud::{Markup, html};
+use search_engine::SearchType;
 
-use super::{conditions, presets, words};
+use super::{
+    conditions,
+    kind::{self, KINDS},
+    presets, words,
+};
 use crate::{
     services::analyses::windows::oldest_day,
     web::dashboard::{
@@ -34,14 +42,11 @@ const COMPARISONS: [(Compare, &str); 5] = [
     (Compare::PreviousYearSameWeekdays, "Year before, same weekdays"),
 ];
 
-const SEARCH_TYPES: [(&str, &str); 5] =
-    [("web", "Web"), ("image", "Images"), ("video", "Videos"), ("discover", "Discover"), ("googleNews", "Google News")];
-
 /// Draws the question in words and everything that changes it.
 pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
     let view = &opened.view;
     html! {
-        p.question { (question(meta)) }
+        p.question { (question(view, meta)) }
         div.controls {
             @if !opened.site.fixed_window { (periods(view)) (comparisons(view, meta, opened.today)) }
             @if !opened.site.classes.is_empty() { (classes(opened)) }
@@ -59,16 +64,27 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
 }
 
 fn warnings(meta: &AnswerMeta) -> Markup {
+    let Some(warnings) = meta.warnings.as_ref().filter(|warnings| !warnings.is_empty()) else { return html! {} };
     html! {
-        @for warning in meta.warnings.iter().flatten() {
-            p.notice.warn { (warning.text) @if let Some(url) = &warning.url { " " a href=(url) rel="noreferrer" { "Source" } } }
+        ul.notice.warn.warnings {
+            @for warning in warnings {
+                li { (of_days(warning)) (warning.text) @if let Some(url) = &warning.url { " " a href=(url) rel="noreferrer" { "Source" } } }
+            }
         }
     }
 }
 
+/// The days that a warning is about.
+fn of_days(warning: &Warning) -> Markup {
+    let (Some(start_date), Some(end_date)) = (warning.start_date, warning.end_date) else { return html! {} };
+    html! { strong { (words::window(Window { start_date, end_date })) } ": " }
+}
+
 /// The question in words.
-fn question(meta: &AnswerMeta) -> Markup {
+fn question(view: &View, meta: &AnswerMeta) -> Markup {
+    let kind = view.search_type();
     html! {
+        @if kind != SearchType::Web { strong { (kind::name(kind)) } ", " }
         strong { (words::window(meta.window)) }
         @if let Some(before) = meta.compare_window { ", against " (words::window(before)) }
         @let last_final = words::short_day(meta.freshness.last_final_date);
@@ -141,7 +157,12 @@ fn classes(opened: &Opened<'_>) -> Markup {
         nav.choices aria-label="Part of the traffic" {
             a href=(link(None)) aria-current=[current.is_none().then_some("true")] { "All" }
             @for (value, name) in &opened.site.classes {
-                a href=(link(Some(value))) aria-current=[(current == Some(value)).then_some("true")] { bdi { (name) } }
+                @if view.has_class(value) {
+                    a href=(link(Some(value))) aria-current=[(current == Some(value)).then_some("true")] { bdi { (name) } }
+                } @else {
+                    @let reason = format!("{} has no queries", kind::name(view.search_type()));
+                    span.off title=(reason) { bdi { (name) } span.visually-hidden { " is not available: " (reason) } }
+                }
             }
         }
     }
@@ -173,13 +194,18 @@ fn states(view: &View) -> Markup {
     choices("Days", &[choice("final", None, "Final days"), choice("all", Some("all"), "Also days that are not final")])
 }
 
+/// The kinds of search. One that lacks what a condition is on is not available; one that cannot tell the part of the traffic shows all of it.
 fn search_types(view: &View) -> Markup {
-    let current = view.text("searchType").unwrap_or("web");
-    let choice = |(name, label): (&'static str, &'static str)| {
-        let value = Some(name).filter(|name| *name != "web");
-        (label, Ok(view.link(&[("searchType", value), ("offset", None)])), name == current)
+    let current = view.search_type();
+    let choice = |(one, value, label): (_, &'static str, &'static str)| {
+        let value = Some(value).filter(|value| *value != "web");
+        let lacks = view.filters.iter().any(|condition| !kind::has(one, condition.dimension));
+        let class = view.text("classification").filter(|class| kind::has_class(one, class));
+        let link = view.link(&[("searchType", value), ("classification", class), ("offset", None)]);
+        let reason = || "it lacks what a condition is on; remove the condition first".to_owned();
+        (label, if lacks { Err(reason()) } else { Ok(link) }, one == current)
     };
-    choices("Kind of search", &SEARCH_TYPES.map(choice))
+    choices("Kind of search", &KINDS.map(choice))
 }
 
 /// A form for own dates. It keeps the rest of the question.

@@ -3,7 +3,9 @@
 pub mod chart;
 pub mod conditions;
 pub mod controls;
+pub mod empty;
 pub mod footer;
+pub mod kind;
 pub mod layers;
 pub mod presets;
 pub mod rows;

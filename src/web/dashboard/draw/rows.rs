@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use api::{
     analytics::{SparklinesAnswer, TableRow},
-    models::{FilterDimension, Presence, TableCoverage},
+    models::{Presence, TableCoverage},
     params::Metric,
 };
 use maud::{Markup, html};
@@ -123,14 +123,7 @@ impl Rows<'_> {
     fn key(&self, row: &TableRow) -> Markup {
         let most = self.found.iter().filter_map(|row| row.clicks).max().unwrap_or_default();
         let part = if most > 0 { row.clicks.unwrap_or_default() as f64 / most as f64 } else { 0.0 };
-        let name = row.label.clone().unwrap_or_else(|| shown(self.table, &row.key));
-        html! {
-            (bar(part))
-            @match self.view.narrowed(self.table.dimension(), &row.key) {
-                Some(link) => a href={ (self.at) (link) } title=(row.key) { bdi { (name) } },
-                None => span title=(row.key) { bdi { (name) } },
-            }
-        }
+        html! { (bar(part)) (row_link(self.at, self.view, self.table, &row.key, row.label.as_deref())) }
     }
 
     fn lines(&self) -> BTreeMap<&str, Vec<f64>> {
@@ -155,15 +148,33 @@ pub fn shown(table: Table, key: &str) -> String {
     }
 }
 
-/// Draws a query as a link to the overview of the question about it.
-pub fn query_link(at: &str, view: &View, query: &str) -> Markup {
-    let name = shown(Table::Queries, query);
+/// Draws the name of a row. Where it has no room, a page breaks after a slash first.
+pub fn name(table: Table, key: &str) -> Markup {
+    let shown = shown(table, key);
+    let parts: Vec<&str> =
+        if table == Table::Pages { shown.split_inclusive('/').collect() } else { vec![shown.as_str()] };
+    html! { bdi { @for (index, part) in parts.iter().enumerate() { @if index > 1 { wbr; } (part) } } }
+}
+
+/// Draws a row as a link to the overview of the question about it. `label` is a name for people.
+fn row_link(at: &str, view: &View, table: Table, key: &str, label: Option<&str>) -> Markup {
+    let name = label.map_or_else(|| name(table, key), |label| html! { bdi { (label) } });
     html! {
-        @match view.narrowed(FilterDimension::Query, query) {
-            Some(link) => a href={ (at) (link) } title=(query) { bdi { (name) } },
-            None => span title=(query) { bdi { (name) } },
+        @match view.narrowed(table.dimension(), key) {
+            Some(link) => a href={ (at) (link) } title=(key) { (name) },
+            None => span title=(key) { (name) },
         }
     }
+}
+
+/// Draws a query as a link to the overview of the question about it.
+pub fn query_link(at: &str, view: &View, query: &str) -> Markup {
+    row_link(at, view, Table::Queries, query, None)
+}
+
+/// Draws a page as a link to the overview of the question about it.
+pub fn page_link(at: &str, view: &View, page: &str) -> Markup {
+    row_link(at, view, Table::Pages, page, None)
 }
 
 fn count(number: Option<u64>) -> String {
@@ -183,16 +194,27 @@ fn changed(row: &TableRow) -> Markup {
     }
 }
 
-/// Says in a sentence what the rows leave out.
-pub fn coverage(table: Table, coverage: &TableCoverage) -> Markup {
+/// Says of which rows a list is, where it has the rows of both periods if it is compared.
+pub fn counted(compares: bool) -> &'static str {
+    if compares { " of both periods" } else { "" }
+}
+
+/// Says in a sentence what the rows leave out. `of` says which rows are counted.
+pub fn coverage(table: Table, coverage: &TableCoverage, of: &str) -> Markup {
+    let name = table.name().to_lowercase();
     if !coverage.available {
-        return html! { p.quiet-text { (coverage.reason.as_deref().unwrap_or("This kind of search has none.")) } };
+        return html! { p.quiet-text { "This kind of search has no " (name) "." } };
     }
     let (shown, matched) = (coverage.rows_shown.unwrap_or_default(), coverage.rows_matched.unwrap_or_default());
-    let more = if coverage.total_rows_capped == Some(true) { " or more" } else { "" };
+    let is_capped = coverage.total_rows_capped == Some(true);
+    let name = if matched == 1 { table.row_name().to_lowercase() } else { name };
     html! {
         p.quiet-text {
-            (words::count(shown)) " of " (words::count(matched)) (more) ". "
+            @if shown < matched || is_capped {
+                (words::count(shown)) " of " @if is_capped { "at least " } (words::count(matched)) " " (name) (of) ". "
+            } @else if matched > 0 {
+                @if matched > 1 { "All " } (words::count(matched)) " " (name) (of) ". "
+            }
             @match (table, coverage.known_share) {
                 (Table::Queries, Some(share)) => {
                     "All named queries hold " (words::percent(share)) " of the site's clicks. The rest belong to rare queries that the search engine does not name."
@@ -218,5 +240,25 @@ mod tests {
             assert_eq!(shown(Table::Pages, key), name);
         }
         assert_eq!(shown(Table::Queries, &"é".repeat(2_000)).chars().count(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn a_sentence_says_what_was_counted() {
+        let of = |shown, matched, capped, words: &str| {
+            let covered = TableCoverage {
+                available: true,
+                rows_shown: Some(shown),
+                rows_matched: Some(matched),
+                total_rows_capped: Some(capped),
+                ..TableCoverage::default()
+            };
+            coverage(Table::Queries, &covered, words).into_string()
+        };
+        let text = |words: &str| format!("<p class=\"quiet-text\">{words}. </p>");
+        assert_eq!(of(10, 6_228, true, counted(true)), text("10 of at least 6,228 queries of both periods"));
+        assert_eq!(of(10, 400, false, counted(false)), text("10 of 400 queries"));
+        assert_eq!(of(7, 7, false, counted(true)), text("All 7 queries of both periods"));
+        assert_eq!(of(1, 1, false, ""), text("1 query"));
+        assert_eq!(of(0, 0, false, ""), "<p class=\"quiet-text\"></p>");
     }
 }

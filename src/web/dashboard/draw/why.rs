@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 
 /// Draws the parts of the change.
 pub fn panel(explanation: &Explanation, view: &View) -> Markup {
-    let parts = parts(explanation);
+    let parts = parts(explanation, view.has(FilterDimension::Query));
     let most = parts.iter().map(|(.., value)| value.abs()).fold(0.0, f64::max);
     let change = explanation.clicks_change;
     let title = if change == 0 {
@@ -41,33 +41,50 @@ pub fn panel(explanation: &Explanation, view: &View) -> Markup {
                     p { (name) ": " (named(rows, view)) }
                 }
             }
-            p.quiet-text { "Arithmetic, not causes: the three parts add up to the change." }
+            p.quiet-text { "Arithmetic, not causes: the " (if parts.len() == 2 { "two" } else { "three" }) " parts add up to the change." }
         }
     }
 }
 
-/// The parts as whole clicks that add up to the change: click-through takes what rounding leaves.
-fn parts(explanation: &Explanation) -> Vec<(&'static str, &'static str, f64)> {
+/// The parts as whole clicks that add up to the change: click-through takes what rounding leaves. `searched` is true where people search;
+/// a feed is shown to them.
+fn parts(explanation: &Explanation, searched: bool) -> Vec<(&'static str, &'static str, f64)> {
     let effects = &explanation.effects;
     let (demand, change) = (effects.demand.round(), explanation.clicks_change as f64);
-    let searched = if demand < 0.0 { "people searched less" } else { "people searched more" };
+    let [less, as_much, more] = if searched {
+        ["people searched less", "people searched as much", "people searched more"]
+    } else {
+        ["you were shown less", "you were shown as much", "you were shown more"]
+    };
+    let demanded = ("Demand", way(demand, [less, as_much, more]), demand);
     let Some(position) = effects.position.map(f64::round) else {
         let rate = change - demand;
-        return vec![
-            ("Demand", searched, demand),
-            ("Click-through", "of those who saw you, more or fewer clicked", rate),
+        let words = [
+            "of those who saw you, fewer clicked",
+            "of those who saw you, as many clicked",
+            "of those who saw you, more clicked",
         ];
+        return vec![demanded, ("Click-through", way(rate, words), rate)];
     };
     let rate = change - demand - position;
-    vec![
-        ("Demand", searched, demand),
-        ("Position", if position < 0.0 { "you stood lower" } else { "you stood higher" }, position),
-        (
-            "Click-through",
-            if rate < 0.0 { "at the same position fewer clicked" } else { "at the same position more clicked" },
-            rate,
-        ),
-    ]
+    let stood = ["you stood lower", "you stood where you were", "you stood higher"];
+    let clicked = [
+        "at the same position fewer clicked",
+        "at the same position as many clicked",
+        "at the same position more clicked",
+    ];
+    vec![demanded, ("Position", way(position, stood), position), ("Click-through", way(rate, clicked), rate)]
+}
+
+/// The words for a loss, for neither, or for a gain.
+fn way(value: f64, [loss, neither, gain]: [&'static str; 3]) -> &'static str {
+    if value < 0.0 {
+        loss
+    } else if value > 0.0 {
+        gain
+    } else {
+        neither
+    }
 }
 
 fn named(rows: &[Contributor], view: &View) -> Markup {

@@ -9,8 +9,8 @@ use maud::{Markup, html};
 use super::tables::pages;
 use crate::web::dashboard::{
     draw::{
-        controls, footer,
-        rows::{query_link, shown},
+        controls, empty, footer,
+        rows::{self, page_link, query_link},
         svg::bar,
         words,
     },
@@ -38,15 +38,17 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let (at, elsewhere) = (opened.door.root(), view.elsewhere());
     Ok(html! {
         (controls::bar(opened, &meta.answer))
-        p { "Candidates to review, not verdicts: for these queries at least two pages share the impressions." }
-        @if data.queries.is_empty() { p.card { "No pages compete for a query by these conditions." } }
-        @for query in &data.queries { (card(query, &at, &elsewhere)) }
-        p.quiet-text {
-            (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
-            " candidates among " (words::count(data.queries_analysed)) " queries."
-            @if let Some(before) = data.previous_rows_matched { " Before there were " (words::count(before)) "." }
+        @if let Some(instead) = empty::instead(opened, meta.answer.status) { (instead) } @else {
+            p { "Candidates to review, not verdicts: for these queries at least two pages share the impressions." }
+            @if data.queries.is_empty() { p.card { "No pages compete for a query by these conditions." } }
+            @for query in &data.queries { (card(query, &at, &elsewhere)) }
+            p.quiet-text {
+                (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
+                " candidates among " (words::count(data.queries_analysed)) " queries."
+                @if let Some(before) = data.previous_rows_matched { " Before there were " (words::count(before)) "." }
+            }
+            (pages(view, offset, ROWS, coverage.has_more == Some(true)))
         }
-        (pages(view, offset, ROWS, coverage.has_more == Some(true)))
         (footer::of(opened, &meta.answer, None, "cannibalization", &query))
     })
 }
@@ -75,7 +77,7 @@ fn card(found: &CannibalizedQuery, at: &str, view: &View) -> Markup {
                 tbody {
                     @for page in &found.pages {
                         tr {
-                            th scope="row" { (bar(page.impressions_share)) span title=(page.page) { bdi { (shown(Table::Pages, &page.page)) } } }
+                            th scope="row" { (bar(page.impressions_share)) (page_link(at, view, &page.page)) }
                             td { (words::percent(page.impressions_share)) }
                             td { (words::count(page.clicks)) }
                             td.second { (words::count(page.impressions)) }
@@ -84,7 +86,7 @@ fn card(found: &CannibalizedQuery, at: &str, view: &View) -> Markup {
                     }
                 }
             }
-            p { "Keep " strong { bdi { (shown(Table::Pages, &owner.page)) } } ". " (confidence) }
+            p { "Keep " strong { (rows::name(Table::Pages, &owner.page)) } ". " (confidence) }
         }
     }
 }

@@ -9,12 +9,11 @@ use maud::{Markup, html};
 use super::tables::pages;
 use crate::web::dashboard::{
     draw::{
-        controls, footer,
-        rows::{query_link, shown},
+        controls, empty, footer,
+        rows::{page_link, query_link},
         words,
     },
     opened::Opened,
-    table::Table,
     view::View,
 };
 
@@ -48,21 +47,24 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
             }
             (thresholds(view, &meta.thresholds))
         }
-        section.card aria-label="Opportunities" {
-            h2 { "Opportunities" }
-            @if data.opportunities.is_empty() { p { "No query is an opportunity by these conditions." } } @else {
-                (table(&data.opportunities, &at, &elsewhere))
-            }
-            p.quiet-text {
-                (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
-                " opportunities among " (words::count(coverage.rows_known.unwrap_or_default())) " queries. A query may be one of each kind. "
-                @match data.curve.source {
-                    CurveSource::Own => { "Expected rates come from this site's own queries." }
-                    CurveSource::Static => { "Expected rates are published averages, because the site has too little data of its own." }
+        @if let Some(instead) = empty::instead(opened, meta.answer.status) { (instead) } @else {
+            section.card aria-label="Opportunities" {
+                h2 { "Opportunities" }
+                @if data.opportunities.is_empty() { p { "No query is an opportunity by these conditions." } } @else {
+                    (table(&data.opportunities, &at, &elsewhere))
                 }
-                @if meta.thresholds.branded_excluded { " Branded queries are left out." }
+                p.quiet-text {
+                    (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
+                    " opportunities among " @if coverage.total_rows_capped == Some(true) { "at least " }
+                    (words::count(coverage.rows_known.unwrap_or_default())) " queries. A query may be one of each kind. "
+                    @match data.curve.source {
+                        CurveSource::Own => { "Expected rates come from this site's own queries." }
+                        CurveSource::Static => { "Expected rates are published averages, because the site has too little data of its own." }
+                    }
+                    @if meta.thresholds.branded_excluded { " Branded queries are left out." }
+                }
+                (pages(view, offset, ROWS, coverage.has_more == Some(true)))
             }
-            (pages(view, offset, ROWS, coverage.has_more == Some(true)))
         }
         (footer::of(opened, &meta.answer, None, "growth-opportunities", &query))
     })
@@ -92,7 +94,7 @@ fn thresholds(view: &View, used: &api::analytics::GrowthThresholds) -> Markup {
 fn table(found: &[GrowthOpportunity], at: &str, view: &View) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of opportunities" {
-            table.figures.rows {
+            table.figures.rows.explained {
                 thead {
                     tr {
                         th scope="col" { "Query" }
@@ -110,7 +112,7 @@ fn table(found: &[GrowthOpportunity], at: &str, view: &View) -> Markup {
                         tr {
                             th scope="row" {
                                 (query_link(at, view, &one.query))
-                                @if let Some(page) = &one.page { " " small.quiet-text title=(page) { bdi { (shown(Table::Pages, page)) } } }
+                                @if let Some(page) = &one.page { " " small { (page_link(at, view, page)) } }
                             }
                             td { (words::count_of(one.potential_clicks)) }
                             td { (words::count(one.clicks)) }
@@ -120,9 +122,19 @@ fn table(found: &[GrowthOpportunity], at: &str, view: &View) -> Markup {
                             td.second { (words::percent(one.expected_ctr)) }
                             td.second { @match one.kind { OpportunityKind::Rank => "position", OpportunityKind::Snippet => "snippet" } }
                         }
+                        tr.under { td colspan="8" { (reason(one)) } }
                     }
                 }
             }
         }
+    }
+}
+
+/// The columns that a narrow screen has no room for, as a sentence below the row.
+fn reason(one: &GrowthOpportunity) -> Markup {
+    html! {
+        (match one.kind { OpportunityKind::Rank => "Better position", OpportunityKind::Snippet => "Better snippet" }) ": "
+        span.number { (words::count(one.impressions)) } " impressions at position " span.number { (words::position(one.position)) }
+        ", clicked by " span.number { (words::percent(one.ctr)) } " instead of " span.number { (words::percent(one.expected_ctr)) }
     }
 }

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use crate::web::dashboard::{
     draw::{
-        controls, footer,
+        controls, empty, footer,
         layers::{Layers, Series},
         rows::Rows,
         svg::bar,
@@ -40,17 +40,19 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let elsewhere = opened.view.elsewhere();
     Ok(html! {
         (controls::bar(opened, &meta.answer))
-        (index(&visibility))
-        @if let Some(rows) = &distribution { (positions(rows, previous_distribution.as_deref(), &visibility)) }
-        @match &branded_split {
-            Some(split) => (branded(split)),
-            None => p.card {
-                "Branded queries are not known for this site. "
-                @if opened.may_edit() { a href={ (opened.door.root()) "/settings#brand" } { "Add branded keywords" } " to split its traffic." }
-            },
+        @if let Some(instead) = empty::instead(opened, meta.answer.status) { (instead) } @else {
+            (index(&visibility))
+            @if let Some(rows) = &distribution { (positions(rows, previous_distribution.as_deref(), &visibility)) }
+            @match &branded_split {
+                Some(split) => (branded(split)),
+                None => p.card {
+                    "Branded queries are not known for this site. "
+                    @if opened.may_edit() { a href={ (opened.door.root()) "/settings#brand" } { "Add branded keywords" } " to split its traffic." }
+                },
+            }
+            @if let Some(movers) = &movers { (lists(movers, &opened.door.root(), &elsewhere, meta.thresholds.min_impressions)) }
+            @if let Some(rates) = &ctr_by_position { (by_position(rates, meta.thresholds.branded_excluded)) }
         }
-        @if let Some(movers) = &movers { (lists(movers, &opened.door.root(), &elsewhere, meta.thresholds.min_impressions)) }
-        @if let Some(rates) = &ctr_by_position { (by_position(rates, meta.thresholds.branded_excluded)) }
         (footer::of(opened, &meta.answer, None, "query-insights", &query))
     })
 }

@@ -9,12 +9,18 @@ mod overview;
 mod settings;
 mod tables;
 
-use api::{error::ApiError, models::Role};
+use api::{
+    error::ApiError,
+    models::{FilterDimension, Role},
+};
 use maud::{Markup, html};
 
 use super::{
     door::Door,
-    draw::presets,
+    draw::{
+        kind::{self, Lack},
+        presets,
+    },
     forms::{self, Sent, Write},
     opened::Opened,
     table::Table,
@@ -63,12 +69,35 @@ impl Part {
         }
     }
 
+    /// Returns whether the page is about queries, which some kinds of search do not have.
+    fn is_about_queries(self) -> bool {
+        matches!(self, Self::Table(Table::Queries) | Self::Growth | Self::Cannibalization | Self::Insights)
+    }
+
+    /// Returns whether the page reads search data.
+    fn reads(self) -> bool {
+        !matches!(self, Self::Notes | Self::Settings)
+    }
+
+    /// Returns what the kind of search lacks for the page, if anything.
+    fn lacks(self, view: &View) -> Option<Lack> {
+        Lack::of(view, self.is_about_queries()).filter(|_| self.reads())
+    }
+
+    /// The name of the page.
+    fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(part, ..)| *part == self).map_or("", |(.., name)| name)
+    }
+
     /// Returns the operation and the parameters that judge the page's question, apart from its days, or `None` for a page that reads no
     /// search data.
     ///
     /// # Errors
     /// `invalid_request` for a parameter of the page with a value that is not allowed.
     pub fn judged(self, view: &View) -> Result<Option<Judged>, ApiError> {
+        if self.lacks(view).is_some() {
+            return Ok(None);
+        }
         let question = view.without_days();
         let of_page = |names| [&question[..], &view.sent(names)].concat();
         Ok(match self {
@@ -101,9 +130,15 @@ impl Part {
         Self::ALL.into_iter().find(|(_, known, _)| *known == path).map(|(part, _, name)| (part, name))
     }
 
+    /// Draws the page that says what the kind of search lacks for this one.
+    fn lacking(self, opened: &Opened<'_>) -> Markup {
+        self.lacks(&opened.view).map(|lack| lack.page(opened, self.name())).unwrap_or_default()
+    }
+
     /// Draws the page.
     pub async fn page(self, opened: &Opened<'_>) -> Result<Markup, ApiError> {
         let body = match self {
+            _ if self.lacks(&opened.view).is_some() => Ok(self.lacking(opened)),
             Self::Overview => overview::page(opened).await,
             Self::Table(table) => tables::page(opened, table).await,
             Self::Growth => growth::page(opened).await,
@@ -120,16 +155,25 @@ impl Part {
     }
 }
 
-/// The links to the pages of the property, with the same question.
+/// The links to the pages of the property, with the same question. A page that the kind of search does not have is no link.
 fn tabs(opened: &Opened<'_>, current: Part) -> Markup {
     let (Door::Signed(_), Some(role)) = (&opened.door, opened.site.role) else { return html! {} };
-    let carried = opened.view.carried();
+    let view = &opened.view;
+    let carried = view.carried();
+    let (kind, has_queries) = (kind::name(view.search_type()), view.has(FilterDimension::Query));
     html! {
         @if role != Role::Owner { p.quiet-text { "Shared with you: you are " (if role == Role::Viewer { "a viewer" } else if role == Role::Editor { "an editor" } else { "an admin" }) "." } }
         nav.tabs aria-label="Pages of this site" {
             @for (part, path, name) in Part::ALL {
-                a href={ (opened.door.root()) @if !path.is_empty() { "/" (path) } (carried) } aria-current=[(part == current).then_some("page")] { (name) }
+                @if part == current || has_queries || !part.is_about_queries() {
+                    a href={ (opened.door.root()) @if !path.is_empty() { "/" (path) } (carried) } aria-current=[(part == current).then_some("page")] { (name) }
+                } @else {
+                    span.off { (name) span.visually-hidden { " is not available: " (kind) " has no queries" } }
+                }
             }
+        }
+        @if !has_queries && current.reads() && !current.is_about_queries() {
+            p.quiet-text { (kind) " has no queries, so the pages about them are not available." }
         }
     }
 }

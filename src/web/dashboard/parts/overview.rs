@@ -16,13 +16,13 @@ use crate::web::dashboard::{
     door::{Door, Query},
     draw::{
         chart::{Chart, Flag},
-        controls, footer,
+        controls, empty, footer,
         rows::{self, Rows},
         why, words,
     },
     opened::Opened,
     table::Table,
-    view::{NO_COMPARISON, View},
+    view::View,
 };
 
 /// The rows of the tables of queries and pages.
@@ -42,11 +42,9 @@ struct Material {
 
 /// Draws the page.
 pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
-    let first = first_table(&opened.view)?.unwrap_or(if opened.site.shows(Table::Queries) {
-        Table::Queries
-    } else {
-        Table::Pages
-    });
+    let has_queries = has(opened, Table::Queries);
+    let asked = first_table(&opened.view)?.filter(|table| *table != Table::Queries || has_queries);
+    let first = asked.unwrap_or(if has_queries { Table::Queries } else { Table::Pages });
     let question = opened.question();
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;
     let Answered { data, meta, coverage, link } = answer;
@@ -67,11 +65,9 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         (controls::bar(opened, &meta))
         @match &data.totals {
             Some(totals) => (tiles(opened, totals)),
-            None => (still_counted(opened)),
+            None => (empty::still_counted(opened)),
         }
-        @if data.totals.is_some() && meta.status == AnalysisStatus::NoSearchData {
-            p.card { "The search engine has no data for this question. A longer period or fewer conditions may have some." }
-        }
+        @if data.totals.is_some() && !has_data { p.card { (empty::no_data(&opened.view)) } }
         @if has_data {
             section.card aria-label=(words::name(opened.view.metric)) { (chart.draw()) }
             @if let Some(explanation) = &data.explanation { (why::panel(explanation, &opened.view)) }
@@ -100,11 +96,8 @@ async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Mat
     let table = if first == Table::Pages { "pages" } else { "queries" };
     let current: Vec<_> = question.iter().filter(|(name, _)| !name.starts_with("compare")).cloned().collect();
     let of_sparks = [&current[..], &[("table", table.to_owned()), ("limit", rows.clone())]].concat();
-    let has_queries = !["discover", "googleNews"].contains(&opened.view.text("searchType").unwrap_or_default());
-    let sparks = async {
-        if first == Table::Queries && !has_queries { Ok(None) } else { door.sparklines(asker, &of_sparks).await }
-    };
     let of_notes = [("includeSystem", "true".to_owned())];
+    let sparks = door.sparklines(asker, &of_sparks);
     let read = try_join3(door.performance(asker, &of_performance), sparks, door.notes(asker, &of_notes));
     read.map_ok(|(answer, sparks, notes)| Material { answer, sparks, notes }).await
 }
@@ -119,12 +112,9 @@ pub fn first_table(view: &View) -> Result<Option<Table>, ApiError> {
     }
 }
 
-/// Says that no day of the question is final, and leads to what is counted so far.
-fn still_counted(opened: &Opened<'_>) -> Markup {
-    let so_far = opened.view.link(&[("dataState", Some("all")), ("compare", Some(NO_COMPARISON))]);
-    html! {
-        p.card { "The search engine is still counting these days. " a href=(so_far) { "Show what is counted so far" } }
-    }
+/// Returns whether the page has a table: the visitor sees it, and the kind of search has its rows.
+fn has(opened: &Opened<'_>, table: Table) -> bool {
+    opened.site.shows(table) && opened.view.has(table.dimension())
 }
 
 /// The totals, each a link that shows its metric in the chart.
@@ -175,7 +165,7 @@ fn long(
         section.card aria-label=(first.name()) {
             div.heads {
                 @for (table, tab) in [(Table::Queries, "queries"), (Table::Pages, "pages")] {
-                    @if opened.site.shows(table) { a href=(view.link(&[("tab", Some(tab))])) aria-current=[(table == first).then_some("true")] { (table.name()) } }
+                    @if has(opened, table) { a href=(view.link(&[("tab", Some(tab))])) aria-current=[(table == first).then_some("true")] { (table.name()) } }
                 }
                 @match opened.door {
                     Door::Signed(_) => a.aside href={ (opened.door.root()) "/" (name) (view.carried()) } { "All" },
@@ -183,7 +173,20 @@ fn long(
                 }
             }
             @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "", order: None }.wide(first.name())) }
-            @if let Some(covered) = covered { (rows::coverage(first, covered)) }
+            @if let Some(covered) = covered { (rows::coverage(first, covered, rows::counted(compares))) }
+        }
+    }
+}
+
+/// Leads to the other rows of a short table, or says how many there are.
+fn more(opened: &Opened<'_>, table: Table, rows: usize) -> Markup {
+    let name = table.name().to_lowercase();
+    html! {
+        p.quiet-text {
+            @match (&opened.door, table) {
+                (Door::Signed(_), Table::Countries) => a href={ (opened.door.root()) "/countries" (opened.view.carried()) } { "All " (rows) " " (name) },
+                _ => { (SHORT) " of " (rows) " " (name) },
+            }
         }
     }
 }
@@ -201,7 +204,7 @@ fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
                 @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
                     h2 { (table.name()) }
                     (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "", order: None }.short())
-                    @if rows.len() > SHORT { p.quiet-text { (SHORT) " of " (rows.len()) } }
+                    @if rows.len() > SHORT { (more(opened, table, rows.len())) }
                 }
             }
         }

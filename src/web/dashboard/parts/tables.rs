@@ -1,6 +1,6 @@
 //! The whole table of queries, pages or countries: any order, page by page.
 
-use api::error::ApiError;
+use api::{error::ApiError, models::AnalysisStatus};
 use futures_util::future::try_join;
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
@@ -9,7 +9,7 @@ use super::countries;
 use crate::web::dashboard::{
     door::{Door, Query},
     draw::{
-        controls, footer,
+        controls, empty, footer,
         rows::{self, Rows},
     },
     opened::Opened,
@@ -63,21 +63,45 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     let rows = Rows { table, found: &shown, view: &elsewhere, compares, sparks: None, at: &at, order: Some(view) };
     Ok(html! {
         (controls::bar(opened, &answer.meta))
-        @if let Some(trends) = trends { (trends) }
+        @if let Some(trends) = trends.filter(|_| !shown.is_empty()) { (trends) }
         (choices(view, table, compares))
         section.card aria-label=(table.name()) {
             div.heads {
                 h2 { (table.name()) }
                 a.aside href=(csv(opened, table, &question, &order)) download { "CSV of these rows" }
             }
-            @if shown.is_empty() { p { "No row is left by these conditions." } } @else { (rows.wide(table.name())) }
+            @if shown.is_empty() { (nothing(opened, answer.meta.status, offset)) } @else { (rows.wide(table.name())) }
             @if let Some(covered) = covered {
-                (rows::coverage(table, covered))
+                @if !shown.is_empty() { (rows::coverage(table, covered, if narrows(view) { " by these conditions" } else { rows::counted(compares) })) }
                 (pages(view, offset, ROWS, covered.has_more == Some(true)))
             }
         }
         (footer::of(opened, &answer.meta, answer.link.as_ref(), "performance", &query))
     })
+}
+
+/// Returns whether the page leaves rows out.
+fn narrows(view: &View) -> bool {
+    ["rows", "least", "find"].iter().any(|name| view.text(name).is_some())
+}
+
+/// Says why there is no row, with the way back to some.
+fn nothing(opened: &Opened<'_>, status: AnalysisStatus, offset: u32) -> Markup {
+    let view = &opened.view;
+    let all = [
+        ("rows", None),
+        ("least", None),
+        ("find", None),
+        ("filters", None),
+        ("classification", None),
+        ("offset", None),
+    ];
+    html! {
+        @if status == AnalysisStatus::NotFinalYet { (empty::still_counted(opened)) }
+        @else if offset > 0 { p { "There are no rows this far. " a href=(view.link(&[("offset", None)])) { "The first rows" } } }
+        @else if narrows(view) || view.is_narrowed() { p { "No row is left by these conditions. " a href=(view.link(&all)) { "All rows" } } }
+        @else { p { (empty::no_data(view)) } }
+    }
 }
 
 /// The parameters that judge a `question` for the page.
@@ -156,9 +180,11 @@ fn choices(view: &View, table: Table, compares: bool) -> Markup {
 pub fn pages(view: &View, offset: u32, rows: u32, has_more: bool) -> Markup {
     let to = |offset: u32| view.link(&[("offset", (offset > 0).then(|| offset.to_string()).as_deref())]);
     html! {
-        p.pages {
-            @if offset > 0 { a href=(to(offset.saturating_sub(rows))) rel="prev" { "Rows before" } }
-            @if has_more { a href=(to(offset + rows)) rel="next" { "Next rows" } }
+        @if offset > 0 || has_more {
+            p.pages {
+                @if offset > 0 { a href=(to(offset.saturating_sub(rows))) rel="prev" { "Rows before" } }
+                @if has_more { a href=(to(offset + rows)) rel="next" { "Next rows" } }
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One site of the list: as a card, or as a row where there are many.
 
 use api::{
-    models::Role,
+    models::{Role, Window},
     params::Metric,
     properties::{Headline, PropertyAccessState, TrackedProperty},
     tags::Tag,
@@ -26,6 +26,8 @@ pub struct Entries<'a> {
     pub view: &'a View,
     /// The person's tags.
     pub tags: &'a [Tag],
+    /// The days that the page names above the list. A card with other days names its own.
+    pub days: Option<Window>,
     /// The page of plans.
     pub plans: Option<&'a str>,
 }
@@ -45,10 +47,31 @@ impl Entries<'_> {
                 (self.tags_of(site))
             }
             @match &site.headline {
-                Some(headline) => (headline_of(headline)),
+                Some(headline) => (self.headline_of(headline)),
                 None => p { (self.state(site)) },
             }
             (marks(site, true))
+        }
+    }
+
+    /// The curve and the metrics of a site.
+    fn headline_of(&self, headline: &Headline) -> Markup {
+        html! {
+            (curve(headline))
+            dl.figures {
+                @for (metric, value) in values(headline) {
+                    div {
+                        dt { (words::name(metric)) }
+                        dd {
+                            strong { (words::value(metric, value)) } " "
+                            @if let Some(change) = &headline.change { (words::change(metric, change, false)) }
+                        }
+                    }
+                }
+            }
+            @if self.days != Some(headline.window) {
+                p.quiet-text { (words::window(headline.window)) @if headline.previous.is_some() { ", against the days before" } }
+            }
         }
     }
 
@@ -142,24 +165,6 @@ fn values(headline: &Headline) -> [(Metric, Option<f64>); 3] {
 fn curve(headline: &Headline) -> Markup {
     let days: Vec<f64> = headline.series.iter().flatten().map(|day| day.metrics.clicks as f64).collect();
     spark(&days)
-}
-
-fn headline_of(headline: &Headline) -> Markup {
-    html! {
-        (curve(headline))
-        dl.figures {
-            @for (metric, value) in values(headline) {
-                div {
-                    dt { (words::name(metric)) }
-                    dd {
-                        strong { (words::value(metric, value)) } " "
-                        @if let Some(change) = &headline.change { (words::change(metric, change, false)) }
-                    }
-                }
-            }
-        }
-        p.quiet-text { (words::window(headline.window)) @if headline.previous.is_some() { ", against the days before" } }
-    }
 }
 
 fn row_of(headline: &Headline) -> Markup {

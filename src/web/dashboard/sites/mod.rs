@@ -8,7 +8,7 @@ use api::{
     error::ApiError,
     models::Role,
     params::Metric,
-    properties::{PortfolioAnswer, PropertyListAnswer},
+    properties::{PortfolioAnswer, PortfolioMeta, PropertyListAnswer},
     tags::Tag,
 };
 use maud::{Markup, html};
@@ -89,16 +89,20 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
         return Ok(html! { (notice) (missing.instead()) });
     }
     let reading = list.meta.progress.map_or(0, |progress| progress.still_reading);
-    let entries = Entries { view: &view, tags: &tags.data, plans: home.plans };
+    let are_hidden = view.text("hidden") == Some("true");
+    let has_sums = !are_hidden && sums.meta.coverage.in_sum > 0;
+    let days = sums.meta.window.filter(|_| has_sums);
+    let entries = Entries { view: &view, tags: &tags.data, days, plans: home.plans };
     Ok(html! {
         (notice)
         @if let Some(missing) = &missing { (missing.beside()) }
-        @if list.data.iter().any(|site| site.headline.is_some()) { (totals(&sums)) }
-        (choices(&view, &tags.data))
+        // Hidden sites are in no sum.
+        @if has_sums { (totals(&sums)) }
+        (choices(&view, &tags.data, sums.meta.coverage.hidden))
         @if reading > 0 {
             p.notice role="status" { (reading) " of these sites are still being read. " a href=(view.link(&[])) { "Look again" } }
         }
-        @if list.data.is_empty() { p { "No site fits. " a href="/" { "Show all sites" } } }
+        @if list.data.is_empty() { p { (if are_hidden { "No site is hidden. " } else { "No site fits. " }) a href="/" { "Show all sites" } } }
         @else if list.data.len() > MOST_CARDS { (entries.rows(&list.data)) }
         @else { (entries.cards(&list.data)) }
     })
@@ -123,10 +127,37 @@ fn totals(sums: &PortfolioAnswer) -> Markup {
                 }
             }
         }
+        p.quiet-text { (summed(&sums.meta)) }
     }
 }
 
-fn choices(view: &View, tags: &[Tag]) -> Markup {
+/// Says of which sites and days the sums are, and which sites are left out.
+fn summed(meta: &PortfolioMeta) -> Markup {
+    let coverage = &meta.coverage;
+    let out = [
+        (coverage.covered, "within a wider site, which counts the same pages"),
+        (coverage.late, "with older data"),
+        (coverage.still_reading, "still being read"),
+        (coverage.refused, "not readable"),
+        (coverage.locked, "locked"),
+        (coverage.disconnected, "disconnected"),
+        (coverage.hidden, "hidden"),
+    ];
+    let out: Vec<String> = out
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{} {words}", words::count(count)))
+        .collect();
+    html! {
+        (words::count(coverage.in_sum)) @if coverage.in_sum == 1 { " site" } @else { " sites" }
+        @if let Some(window) = meta.window { ", " (words::window(window)) }
+        @if let Some(before) = meta.compare_window { ", against " (words::window(before)) }
+        "."
+        @if !out.is_empty() { " Not in these sums: " (out.join(", ")) "." }
+    }
+}
+
+fn choices(view: &View, tags: &[Tag], hidden: u64) -> Markup {
     html! {
         div.controls {
             nav.choices aria-label="Order" {
@@ -149,7 +180,7 @@ fn choices(view: &View, tags: &[Tag]) -> Markup {
                 button.secondary { "Find" }
             }
             @if view.text("hidden").is_some() { a href=(view.link(&[("hidden", None)])) { "Back to the others" } }
-            @else { a href=(view.link(&[("hidden", Some("true"))])) { "Hidden sites" } }
+            @else if hidden > 0 { a href=(view.link(&[("hidden", Some("true"))])) { "Hidden sites (" (words::count(hidden)) ")" } }
         }
     }
 }
