@@ -97,15 +97,14 @@ impl Api {
             }
             None => None,
         };
-        let (client, Tokens { access_token: token, refresh_token }) = match renewed {
-            Some(renewed) => renewed,
-            None => {
-                drop(stored);
-                let client = issuer.client(at.client_id.as_deref(), &base_url)?.to_owned();
-                let tokens = browser::sign_in(&issuer, &client, READ, &http, &Random::system()).await?;
-                stored = lock()?;
-                (client, tokens)
-            }
+        let (client, Tokens { access_token: token, refresh_token }) = if let Some(renewed) = renewed {
+            renewed
+        } else {
+            drop(stored);
+            let client = issuer.client(at.client_id.as_deref(), &base_url)?.to_owned();
+            let tokens = browser::sign_in(&issuer, &client, READ, &http, &Random::system()).await?;
+            stored = lock()?;
+            (client, tokens)
         };
         if let Some(refresh_token) = refresh_token {
             let refresh_token = refresh_token.expose_secret().to_owned();

@@ -39,7 +39,8 @@ struct Resource {
 /// The issuer of a server, as its metadata describes it.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Issuer {
-    issuer: String,
+    #[serde(rename = "issuer")]
+    name: String,
     authorization_endpoint: String,
     token_endpoint: String,
 }
@@ -86,8 +87,8 @@ impl Issuer {
         let name = resource.authorization_servers.first();
         let name = name.ok_or_else(|| LoginError::Failed("the server names no issuer".to_owned()))?;
         let found: Self = get(http, &metadata_address(name)?).await?;
-        if found.issuer != *name {
-            return Err(LoginError::Failed(format!("{name} calls itself {}", found.issuer)));
+        if found.name != *name {
+            return Err(LoginError::Failed(format!("{name} calls itself {}", found.name)));
         }
         Ok(found)
     }
@@ -100,11 +101,11 @@ impl Issuer {
         let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
         match named {
             Some(named) => Ok(named),
-            None if origin(&self.issuer) == origin(base_url) => Ok(CLIENT_ID),
+            None if origin(&self.name) == origin(base_url) => Ok(CLIENT_ID),
             None => Err(LoginError::Failed(format!(
                 "the server's people sign in at {}: register a public client there with the redirect URI http://127.0.0.1/callback \
                  at any port, and name it by --client-id",
-                self.issuer
+                self.name
             ))),
         }
     }
@@ -161,7 +162,7 @@ impl<'a> Attempt<'a> {
     pub fn code(&self, redirect: &Url, issuer: &Issuer) -> Result<String, LoginError> {
         let find =
             |name: &str| redirect.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-        if find("state").as_deref() != Some(&self.state) || find("iss").is_some_and(|iss| iss != issuer.issuer) {
+        if find("state").as_deref() != Some(&self.state) || find("iss").is_some_and(|iss| iss != issuer.name) {
             return Err(LoginError::Failed("the redirect does not answer this request".to_owned()));
         }
         match (find("code"), find("error")) {
@@ -208,6 +209,7 @@ async fn parsed<T: DeserializeOwned>(response: reqwest::Response) -> Result<T, L
 }
 
 /// Says which server did not answer, and what to do.
+#[must_use]
 pub fn failed(error: &reqwest::Error) -> LoginError {
     LoginError::Failed(match error.url() {
         Some(url) if error.is_connect() => format!(

@@ -1,10 +1,11 @@
-//! Tests of `sightline login` in a person's browser.
+//! Tests of commands that sign a person in at a running server.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
-    process::{Child, ChildStderr},
+    process::{Child, ChildStderr, Command, Output},
 };
 
+use serde_json::Value;
 use tempfile::TempDir;
 use url::Url;
 
@@ -23,7 +24,11 @@ struct Login {
 
 impl Login {
     fn start(server: &str, folder: &TempDir) -> Self {
-        let mut child = sightline(folder.path(), &["login", "--server", server], &[]).spawn().unwrap();
+        Self::of(sightline(folder.path(), &["login", "--server", server], &[]))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         while !line.starts_with("  http") {
@@ -90,4 +95,71 @@ async fn a_person_who_refuses_is_not_signed_in() {
     Browser::new(&server.url).get(&refusal).await;
     let (succeeded, token, said) = login.end();
     assert!(!succeeded && token.is_empty() && said.contains("refused the sign-in: access_denied"), "{said}");
+}
+
+/// A command of a person with a folder of settings.
+fn command(settings: &TempDir, server: &str, arguments: &[&str]) -> Command {
+    let mut command = sightline(settings.path(), arguments, &[]);
+    command.args(["--server", server]).env("XDG_CONFIG_HOME", settings.path());
+    command
+}
+
+fn out(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn sites_and_reports_are_printed_as_the_api_answers() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let settings = TempDir::new().unwrap();
+    let ask = |arguments: &[&str]| command(&settings, &server.url, arguments).args(["--as", "owner"]).output().unwrap();
+    let sites = out(ask(&["sites"]));
+    let owner = Actor::signed_in(&server.url, "owner").await;
+    let listed = owner.get("/api/properties").await.expect(200).json;
+    let all = listed["data"].as_array().unwrap();
+    assert_eq!(sites.lines().count(), 1 + all.len(), "{sites}");
+    for site in all {
+        let clicks = site["headline"]["current"]["clicks"].to_string();
+        let line = sites.lines().find(|line| line.starts_with(site["name"].as_str().unwrap())).unwrap();
+        assert!(line.replace(',', "").contains(&format!(" {clicks} ")), "{line}");
+    }
+
+    let answer: Value = serde_json::from_str(&out(ask(&["report", "northmoor", "--days", "7", "--json"]))).unwrap();
+    assert_eq!(answer["data"]["series"].as_array().unwrap().len(), 7);
+    let report = out(ask(&["report", "northmoor", "--days", "7"]));
+    let total = answer["data"]["totals"]["clicks"].to_string();
+    let line = report.lines().find(|line| line.starts_with("clicks")).unwrap();
+    assert!(line.replace(',', "").contains(&total), "{line}");
+    assert!(report.contains("compared with") && report.contains("of all clicks"), "{report}");
+    let csv = out(ask(&["report", "northmoor", "--days", "7", "--compare", "none", "--csv"]));
+    let sum: u64 = csv.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!((csv.lines().count(), sum.to_string()), (8, total));
+    let nobodys = ask(&["report", "elsewhere"]);
+    let said = String::from_utf8(nobodys.stderr).unwrap();
+    assert!(!nobodys.status.success() && said.contains("no site is called elsewhere; there are "), "{said}");
+    assert_eq!(std::fs::read_dir(settings.path()).unwrap().count(), 0, "demo people leave nothing");
+}
+
+#[tokio::test]
+async fn a_sign_in_is_stored_for_the_next_report() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let settings = TempDir::new().unwrap();
+    let first = Login::of(command(&settings, &server.url, &["sites"]));
+    let browser = Browser::new(&server.url);
+    let answer = browser.get(&format!("{}&login_hint=owner", first.address)).await;
+    browser.get(&answer.location).await;
+    let (succeeded, sites, said) = first.end();
+    assert!(succeeded && sites.contains("northmoor.example"), "{said}");
+    // Each use replaces the refresh token, also where several commands run at once.
+    let running: Vec<Child> =
+        (0..3).map(|_| command(&settings, &server.url, &["report", "northmoor"]).spawn().unwrap()).collect();
+    for child in running {
+        assert!(out(child.wait_with_output().unwrap()).starts_with("northmoor.example, "));
+    }
+    let stored = std::fs::read_to_string(settings.path().join("sightline/sign-ins.json")).unwrap();
+    let stored: Value = serde_json::from_str(&stored).unwrap();
+    assert_eq!(stored[&server.url]["client"], "sightline-cli");
 }
