@@ -96,6 +96,20 @@ async fn the_overview_shows_what_the_operation_answers() {
     }
 }
 
+/// The number of rows as a page of a table says it.
+fn counted(table: &str, answer: &Value, of_page: &str) -> String {
+    let coverage = &answer["meta"]["coverage"][table];
+    let matched = grouped(&coverage["rowsMatched"]);
+    let all = if coverage["totalRowsCapped"] == true { format!(" of at least {matched}") } else { matched };
+    let narrows = ["rows=", "least=", "find="].iter().any(|name| of_page.contains(name));
+    let of = match answer["meta"].get("compareWindow") {
+        _ if narrows => " by these conditions",
+        Some(_) => " of both periods",
+        None => "",
+    };
+    format!("{all} {table}{of}. ")
+}
+
 #[tokio::test]
 async fn the_whole_table_is_sorted_narrowed_and_turned_over() {
     let browser = Browser::signed_in(shared(), "owner").await;
@@ -129,19 +143,8 @@ async fn the_whole_table_is_sorted_narrowed_and_turned_over() {
         let page = browser.get(&format!("{at}/{table}{of_page}")).await.expect(200);
         let answer = json(&browser, &format!("{performance}&{of_api}")).await;
         let rows = answer["data"]["tables"][table].as_array().unwrap();
-        let matched = grouped(&answer["meta"]["coverage"][table]["rowsMatched"]);
-        let is_capped = answer["meta"]["coverage"][table]["totalRowsCapped"] == true;
-        let all = if is_capped { format!(" of at least {matched} {table}") } else { format!("{matched} {table}") };
-        let narrows = ["rows=", "least=", "find="].iter().any(|name| of_page.contains(name));
-        let of = if narrows {
-            " by these conditions"
-        } else if of_api.contains("compare") {
-            " of both periods"
-        } else {
-            ""
-        };
         if !rows.is_empty() {
-            holds(&page, &[format!("{all}{of}. ")]);
+            holds(&page, &[counted(table, &answer, of_page)]);
         }
         let titles = page.between("title=\"", "\"");
         let keys: Vec<String> =
