@@ -8,8 +8,8 @@ from wire import MOST_HEAD, Answer, Broken, Unreached, ask, exchange, read_body,
 # The pause between two questions for health, and the time limit of one.
 POLL_SECONDS = 0.5
 HEALTH_SECONDS = 2
-# The time limit of a request. Questions may take 25 s, and a replica may be stopped meanwhile.
-REQUEST_SECONDS = 45
+# The time limit of a request. A replica takes 55 s at most, and may be stopped meanwhile.
+REQUEST_SECONDS = 70
 
 OWN = ("content-length", "transfer-encoding", "connection")
 

@@ -65,7 +65,7 @@ class Caller:
             body = json.dumps(body).encode()
         start, answer, broken = now(), None, None
         try:
-            answer = await ask(address, method, path, sent, body or b"", seconds=60)
+            answer = await ask(address, method, path, sent, body or b"", seconds=90)
         except (Unreached, Broken) as error:
             broken = repr(error)
         status = answer.status if answer else 0

@@ -16,8 +16,10 @@ EVERY_SECONDS = 20
 CORE = ("kill", "postgres", "redis-kill", "rolling")
 ALL = (*CORE, "pause", "redis-flush", "cut-redis", "cut-postgres", "cut-engine", "refuse", "stall")
 
-# How long a pause, a cut, or a fault of the engine lasts.
+# How long a pause, a cut, or a stall lasts.
 LASTS = 6
+# How long the engine refuses. Each second of it halves the pace, which takes a minute to grow again.
+REFUSES = 1.5
 
 
 def schedule(seed: int, count: int) -> list[str]:
@@ -131,7 +133,7 @@ class Faults:
 
     async def _refuse(self, record: dict, victim: str) -> None:
         self.world.engine.refuses = True
-        await asyncio.sleep(LASTS)
+        await asyncio.sleep(REFUSES)
         self.world.engine.refuses = False
 
     async def _stall(self, record: dict, victim: str) -> None:

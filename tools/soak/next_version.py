@@ -56,6 +56,16 @@ def manifest(root: Path) -> str:
     return text + f'\n[[bin]]\nname = "{PROGRAM}"\npath = "src/main.rs"\n'
 
 
+def lock(root: Path) -> str:
+    """The same versions of all dependencies."""
+    text = (root / "Cargo.lock").read_text()
+    for name in ("sightline", *(f"sightline-{crate.rsplit('/', 1)[-1]}" for crate in COPIED)):
+        now = re.search(rf'name = "{name}"\nversion = ".*"\n', text)
+        assert now is not None, name
+        text = replaced(text, now[0], f'name = "{name}"\nversion = "{VERSION}"\n')
+    return text
+
+
 def library(root: Path) -> str:
     """The list of migrations with one more."""
     text = replaced((root / "migration/src/lib.rs").read_text(), "mod schema;", f"mod {NAME};\nmod schema;")
@@ -75,6 +85,7 @@ def main() -> None:
     root, copy = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     changed = {
         "Cargo.toml": manifest(root),
+        "Cargo.lock": lock(root),
         "migration/src/lib.rs": library(root),
         f"migration/src/{NAME}.rs": MIGRATION,
         **{f"{crate}/Cargo.toml": of_next((root / crate / "Cargo.toml").read_text()) for crate in COPIED},
@@ -82,14 +93,14 @@ def main() -> None:
     names = tracked(root)
     for folder, _, files in os.walk(copy):
         for path in (Path(folder, file) for file in files):
-            if str(path.relative_to(copy)) not in (*names, *changed, "Cargo.lock"):
+            if str(path.relative_to(copy)) not in (*names, *changed):
                 path.unlink()
     for crate in ("api", "entity", *(f"crates/{path.name}" for path in sorted((root / "crates").iterdir()))):
         if crate not in COPIED and not (copy / crate).is_symlink():
             (copy / crate).parent.mkdir(parents=True, exist_ok=True)
             (copy / crate).symlink_to(root / crate)
     for name in names:
-        if name not in changed and not (name == "Cargo.lock" and (copy / name).exists()):
+        if name not in changed:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             # With its time, by which a build knows that nothing has changed.
             shutil.copy2(root / name, copy / name)

@@ -115,7 +115,7 @@ class CheckerTest(unittest.TestCase):
     def test_a_key_is_read_again_beside_a_reading_for_a_link(self) -> None:
         beside = [upstream(105.05, "own", site="s"), upstream(105.1, "own", site="s")]
         self.assertEqual(self.verdicts(lambda records: records.extend(beside)), set())
-        self.broken("a reading starts once", *beside, upstream(106, "own", site="s"))
+        self.broken("a reading starts once", *beside, upstream(112, "own", site="s"))
 
     def test_crowds(self) -> None:
         self.broken("one set of readings", upstream(5.4))
@@ -137,6 +137,16 @@ class CheckerTest(unittest.TestCase):
         self.broken("Redis away", request(45, 503, retry_after="1"))
         self.broken("replicas replaced", request(90, 503, retry_after="1"))
         self.broken("PostgreSQL stopped", request(65, 500))
+
+    def test_replicas_that_share_nothing(self) -> None:
+        self.broken("replicas decide together", {"kind": "alone", "replica": "c", "calls": 100, "start": 300, "end": 301})
+
+    def test_a_pace_that_was_refused(self) -> None:
+        refused, slow = fault("refuse", 400, 401), request(470, 503, retry_after="5", said="search_engine_unavailable")
+        self.assertEqual(self.verdicts(lambda records: records.extend([refused, slow])), set())
+        self.broken("only 503", refused, request(470, 503, retry_after="5", said="unavailable"))
+        self.broken("only 503", refused, {**slow, "start": 480, "end": 481})
+        self.broken("only 503", slow)
 
     def test_trouble(self) -> None:
         self.broken("the load runs", {"kind": "trouble", "error": "KeyError", "start": 1, "end": 1})

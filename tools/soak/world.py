@@ -134,16 +134,22 @@ class Replica:
     async def is_settled(self) -> bool:
         """Whether it is well, gets requests, and shares with the others."""
         status, parts = await self.health()
-        return status == 200 and parts.get("redis") == "ok" and self.world.balancer.is_well(self.name)
+        is_well = status == 200 and parts.get("redis") == "ok" and self.world.balancer.is_well(self.name)
+        return is_well and set((await self._metrics("sightline_redis_up")).values()) == {1}
 
     async def calls_alone(self) -> int:
         """The calls of Redis without an answer. For each of them it decided by itself."""
+        calls = await self._metrics("sightline_redis_calls_total")
+        return sum(count for name, count in calls.items() if 'outcome="answered"' not in name)
+
+    async def _metrics(self, name: str) -> dict[str, int]:
+        """The values of a metric by its labels. None if it does not answer."""
         try:
             answer = await ask(self.metrics, "GET", "/metrics", {"host": "soak"}, seconds=5)
         except (Unreached, Broken):
-            return 0
-        lines = [line for line in answer.body.decode().splitlines() if line.startswith("sightline_redis_calls_total{")]
-        return sum(int(float(line.rsplit(" ", 1)[1])) for line in lines if 'outcome="answered"' not in line)
+            return {}
+        lines = (line.rsplit(" ", 1) for line in answer.body.decode().splitlines() if line.startswith(f"{name}{{"))
+        return {labels: int(float(value)) for labels, value in lines}
 
 
 class World:
