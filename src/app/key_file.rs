@@ -114,13 +114,18 @@ impl KeyFile {
     /// seal.
     pub fn create_for(&self, config: &Config, random: &Random) -> Result<Keys, Error> {
         if postgres::is_elsewhere(&config.database_url()) {
-            return Err(Error::invalid(format!(
-                "secrets.key: is needed with PostgreSQL on another machine, the same for every replica; `openssl rand -hex 32` makes \
-                 one (or copy {} from another replica)",
-                self.path.display()
-            )));
+            return Err(self.demand());
         }
         self.create(random.bytes())
+    }
+
+    /// The error where a key is missing that must not be made.
+    pub fn demand(&self) -> Error {
+        Error::invalid(format!(
+            "secrets.key: is needed with PostgreSQL on another machine, the same for every replica; `openssl rand -hex 32` makes \
+             one (or copy {} from another replica)",
+            self.path.display()
+        ))
     }
 
     /// Writes the first key. If another process was faster, its key counts.

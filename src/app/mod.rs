@@ -9,6 +9,7 @@ mod parts;
 mod providers;
 mod routes;
 mod sweep;
+mod trial;
 
 use std::{
     fs::File,
@@ -36,6 +37,7 @@ pub use self::{
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
     parts::{demo_people, migrate, open_database},
+    trial::{Tried, try_settings},
 };
 
 /// A running service.

@@ -236,7 +236,11 @@ pub async fn migrate(config: &Config) -> Result<(), Error> {
     Ok(schema::migrate(&connect(config).await?.writer).await?)
 }
 
-async fn connect(config: &Config) -> Result<Opened, Error> {
+/// Opens the configured database as it is.
+///
+/// # Errors
+/// It cannot be opened.
+pub async fn connect(config: &Config) -> Result<Opened, Error> {
     make_data_folder(config)?;
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
@@ -286,7 +290,8 @@ fn search_data(
     })
 }
 
-fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {
+/// The settings of the search engine. `simulated` is the root URL of the simulated one.
+pub fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {
     let own = &config.search_engine;
     let or_default = |setting: &Option<SecureUrl>, path: &str, real: &str| match (setting, &simulated) {
         (Some(url), _) => url.to_string(),

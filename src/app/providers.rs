@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// The roots of the vendors' own servers, of provider A and of provider B.
+pub const REAL: [&str; 2] = ["https://api.dataforseo.com", "https://api.ahrefs.com"];
+
 /// The divisor of the cache's budget for answers of providers.
 const SHARE: u64 = 16;
 /// The least budget for answers of providers, in bytes. An answer without a place in the cache would be paid for again.
@@ -34,8 +37,9 @@ pub fn integrations(
     let wire = |name, setting: &Option<IdentifierUrl>, path: &str, real: &str| {
         Wire::new(&root(setting.as_ref(), simulated, path, real), http.clone(), patience, meters.of(name))
     };
-    let a = wire("a", &config.seo.provider_a.url, "/provider-a", "https://api.dataforseo.com");
-    let b = wire("b", &config.seo.provider_b.url, "/provider-b", "https://api.ahrefs.com");
+    let [real_a, real_b] = REAL;
+    let a = wire("a", &config.seo.provider_a.url, "/provider-a", real_a);
+    let b = wire("b", &config.seo.provider_b.url, "/provider-b", real_b);
     let providers: [Arc<dyn Provider>; 2] = [Arc::new(ProviderA(a)), Arc::new(ProviderB(b))];
     let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));

@@ -2,6 +2,7 @@
 
 pub mod api;
 mod browser;
+pub mod check;
 pub mod client;
 mod greeting;
 pub mod keys;
@@ -78,6 +79,8 @@ pub enum Command {
     },
     /// Print the page of all settings, docs/SETTINGS.md.
     Settings,
+    /// Try the settings against everything that they name, without changing anything.
+    Check,
     /// Apply pending database migrations.
     Migrate,
     /// Run the simulated search engine.
@@ -157,6 +160,13 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Openapi { operations: true } => print!("{}", ::api::operation::listing()),
         Command::Openapi { operations: false } => print!("{}", ::api::document::committed_text()),
         Command::Settings => print!("{}", config::page()),
+        Command::Check => {
+            let (said, is_well) = check::check(&Config::of_process()?, &clock, &Random::system()).await?;
+            println!("{said}");
+            if !is_well {
+                return Err("a part failed: the service would not work as set".into());
+            }
+        }
         Command::Migrate => {
             app::migrate(&Config::of_process()?).await?;
             println!("the database is up to date");
@@ -263,6 +273,7 @@ mod tests {
             "sightline sites --as owner --json",
             "sightline report northmoor --days 91 --compare previous_year --csv",
             "sightline openapi",
+            "sightline check",
             "sightline migrate",
             "sightline settings",
             "sightline subscription list",

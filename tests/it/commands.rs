@@ -211,6 +211,30 @@ fn demo_people_sign_in_on_this_machine_only() {
     assert!(url.starts_with("http://127.0.0.1:"));
 }
 
+#[test]
+fn settings_are_tried_without_changing_anything() {
+    let folder = TempDir::new().unwrap();
+    let tried = run(folder.path(), &["check"], &[]);
+    let said = text(&tried.stdout);
+    assert!(tried.status.success(), "{said}");
+    for line in ["serve` makes it", "Redis", "not set", "embedded", "simulated"] {
+        assert!(said.contains(line), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is made");
+    // Nothing listens at the port of the discard service.
+    let settings = [
+        ("REDIS__URL", "redis://:hunter2@127.0.0.1:9"),
+        ("IDENTITY__ISSUER", "http://127.0.0.1:9"),
+        ("MAIL__SMTP_URL", "smtp://127.0.0.1:9"),
+        ("MAIL__FROM", "sightline@search.example.org"),
+    ];
+    let tried = run(folder.path(), &["check"], &settings);
+    let said = text(&tried.stdout);
+    assert!(!tried.status.success());
+    assert_eq!(said.matches("FAILED").count(), 3, "{said}");
+    assert!(said.contains("redis.url: ") && said.contains("mail.smtp_url: ") && !said.contains("hunter2"), "{said}");
+}
+
 /// Without demo people, the embedded issuer runs where others can reach it.
 #[tokio::test]
 async fn a_public_service_has_accounts_and_no_demo_people() {

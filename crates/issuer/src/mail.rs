@@ -60,6 +60,18 @@ impl Mailer {
         Ok(Self { transport: builder.build(), from, clock, random })
     }
 
+    /// Connects to the server and signs in, and sends nothing.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses the sign-in.
+    pub async fn probe(&self) -> Result<(), MailError> {
+        match self.transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(MailError("the mail server does not answer".to_owned())),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     /// Sends a message of plain text.
     ///
     /// # Errors

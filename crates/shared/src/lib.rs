@@ -26,7 +26,7 @@ pub use self::{
     claim::Urgency,
     gates::{Entry, Gate, Gates, Most, Passed},
     limits::{Counted, Limits},
-    link::{Use, check_url},
+    link::{Use, check_url, probe},
     news::News,
     readings::{Claimed, Found, Readings, Uses, Wanted},
 };

@@ -136,6 +136,16 @@ pub fn check_url(url: &str) -> Result<(), String> {
     Client::open(url).map(drop).map_err(|error| error.to_string())
 }
 
+/// Connects to the server at `url` and asks for a sign of life.
+///
+/// # Errors
+/// The reason why it does not answer.
+pub async fn probe(url: &str) -> Result<(), String> {
+    let answer = async { redis::cmd("PING").query_async::<()>(&mut connect(Client::open(url)?).await?).await };
+    let answer = timeout(CONNECTING, answer).await.map_err(|_| "no answer in time".to_owned())?;
+    answer.map_err(|error| error.to_string())
+}
+
 impl Link {
     /// A link to the server at `url`. Connects later.
     pub fn new(url: &str, purpose: Purpose) -> Result<Self, RedisError> {

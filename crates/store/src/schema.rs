@@ -37,7 +37,7 @@ enum Schema {
 /// [`Error::Refused`] if this program cannot work with the schema. Any other error if a migration fails.
 pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     if db.get_database_backend() != DbBackend::Postgres {
-        if let Some(first) = is_behind(db).await? {
+        if let Some(first) = lacks(db).await? {
             announce(&first);
             Migrator::up(db, None).await?;
         }
@@ -46,7 +46,7 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     let transaction = db.begin().await?;
     postgres::lift_limits(&transaction).await?;
     transaction.execute_unprepared(MIGRATION_LOCK).await?;
-    if let Some(first) = is_behind(&transaction).await? {
+    if let Some(first) = lacks(&transaction).await? {
         announce(&first);
         Migrator::up(&transaction, None).await?;
     }
@@ -63,7 +63,7 @@ fn announce(first: &str) {
 /// # Errors
 /// [`Error::Refused`] if migrations are missing, or if this program cannot work with the schema.
 pub async fn check(db: &DatabaseConnection) -> Result<(), Error> {
-    match is_behind(db).await? {
+    match lacks(db).await? {
         None => Ok(()),
         Some(missing) => Err(Error::refused(format!(
             "database.migrate: it is false, and the database lacks the migration {missing}. Run `sightline migrate` of this version first"
@@ -72,7 +72,10 @@ pub async fn check(db: &DatabaseConnection) -> Result<(), Error> {
 }
 
 /// Returns the first migration that is missing, if one is.
-async fn is_behind(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
+///
+/// # Errors
+/// [`Error::Refused`] if this program cannot work with the schema.
+pub async fn lacks(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
     let applied = applied(db).await?;
     let known = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect::<Vec<_>>();
     match compare(&applied, &known) {

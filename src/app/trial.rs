@@ -1,0 +1,158 @@
+//! Tries everything that the settings name, without changing anything.
+
+use std::{path::Path, time::Duration};
+
+use common::{clock::Clock, random::Random};
+use identity::issuer::Issuer;
+use issuer::mail::Mailer;
+use store::{database, postgres, schema};
+use url::Url;
+
+use super::{
+    basis::mailer,
+    http_client,
+    key_file::{KeyFile, configured},
+    parts::{self, engine_settings},
+};
+use crate::{config::Config, error::Error};
+
+/// The time for an answer of another service.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was tried, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// The part of the service.
+    pub part: &'static str,
+    /// What it is, or what is wrong with it.
+    pub said: String,
+    /// True if the service can work with it.
+    pub is_well: bool,
+}
+
+type Outcome = Result<String, String>;
+
+/// Tries the database, the key, Redis, the issuers, the search engine, the providers and the mail server of `config`.
+///
+/// # Errors
+/// No client for requests can be made.
+pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Result<Vec<Tried>, Error> {
+    let http = http_client()?;
+    let issuers = &config.identity;
+    let outcomes: [(&'static str, Outcome); 8] = [
+        ("database", database(config).await),
+        ("secrets.key", key(config)),
+        ("Redis", redis(config).await),
+        ("issuer", issuer(issuers.issuer.as_ref().map(|url| url.as_str()), "embedded", &http, clock).await),
+        (
+            "sign-in",
+            issuer(issuers.sign_in.issuer.as_ref().map(|url| url.as_str()), "at the issuer", &http, clock).await,
+        ),
+        ("search engine", engine(config, &http).await),
+        ("SEO providers", providers(config, &http).await),
+        ("mail", mail(config, clock, random).await),
+    ];
+    let tried = outcomes.map(|(part, outcome)| {
+        let is_well = outcome.is_ok();
+        Tried { part, said: outcome.unwrap_or_else(|said| said), is_well }
+    });
+    Ok(tried.into())
+}
+
+async fn database(config: &Config) -> Outcome {
+    let url = config.database_url();
+    let file = url.strip_prefix("sqlite://").and_then(|rest| rest.split('?').next());
+    if let Some(file) = file
+        && !Path::new(file).exists()
+    {
+        return Ok(format!("{file}: `sightline serve` makes it"));
+    }
+    let opened = parts::connect(config).await.map_err(said)?;
+    let schema = match schema::lacks(&opened.writer).await.map_err(|error| said(error.into()))? {
+        None => "its schema is up to date".to_owned(),
+        Some(first) if config.database.migrate => format!("`sightline serve` applies migrations, from {first} on"),
+        Some(_) => {
+            return Err(schema::check(&opened.writer).await.map_or_else(|error| said(error.into()), |()| String::new()));
+        }
+    };
+    let place = file.map_or_else(|| "PostgreSQL".to_owned(), str::to_owned);
+    Ok(format!("{place}: {schema}"))
+}
+
+fn key(config: &Config) -> Outcome {
+    if configured(config).map_err(said)?.is_some() {
+        return Ok("set".to_owned());
+    }
+    let file = KeyFile::of(config);
+    if file.read().map_err(said)?.is_some() {
+        return Ok(format!("in {}", file.path().display()));
+    }
+    if postgres::is_elsewhere(&config.database_url()) {
+        return Err(said(file.demand()));
+    }
+    Ok(format!("{}: `sightline serve` makes it", file.path().display()))
+}
+
+async fn redis(config: &Config) -> Outcome {
+    let Some(addresses) = config.redis.addresses() else { return Ok("not set".to_owned()) };
+    for (setting, url) in [("redis.url", &addresses.counters), ("redis.cache_url", &addresses.cache)] {
+        shared::probe(url).await.map_err(|error| format!("{setting}: {error}"))?;
+    }
+    Ok("answers".to_owned())
+}
+
+/// Reads the metadata of an issuer. Without one, says `otherwise`.
+async fn issuer(url: Option<&str>, otherwise: &str, http: &reqwest::Client, clock: &Clock) -> Outcome {
+    let Some(url) = url else { return Ok(otherwise.to_owned()) };
+    let issuer = Issuer::new(url, http.clone(), clock.clone()).map_err(|error| error.to_string())?;
+    let found =
+        tokio::time::timeout(PATIENCE, issuer.metadata()).await.map_err(|_| format!("{url}: no answer in time"))?;
+    found.map(|_| format!("{url}: its metadata are good")).map_err(|error| format!("{url}: {error}"))
+}
+
+async fn engine(config: &Config, http: &reqwest::Client) -> Outcome {
+    if config.simulates_search_engine() {
+        return Ok("simulated".to_owned());
+    }
+    let settings = engine_settings(config, None);
+    let api = answers(&format!("{}/webmasters/v3/sites", settings.api_url), http).await?;
+    let oauth = answers(&settings.oauth.token_url, http).await?;
+    if !config.connects_search_accounts() {
+        return Err("search_engine.client_secret: is missing, so nobody can connect a search account".to_owned());
+    }
+    Ok(format!("{api} and {oauth} answer"))
+}
+
+async fn providers(config: &Config, http: &reqwest::Client) -> Outcome {
+    let urls = [&config.seo.provider_a.url, &config.seo.provider_b.url];
+    if config.simulates_search_engine() && urls.iter().all(|url| url.is_none()) {
+        return Ok("simulated".to_owned());
+    }
+    let mut hosts = Vec::new();
+    for (url, real) in urls.into_iter().zip(super::providers::REAL) {
+        hosts.push(answers(url.as_ref().map_or(real, |url| url.as_str()), http).await?);
+    }
+    Ok(format!("{} answer", hosts.join(" and ")))
+}
+
+async fn mail(config: &Config, clock: &Clock, random: &Random) -> Outcome {
+    let Some(mailer) = mailer(&config.mail, clock, random).map_err(said)? else { return Ok("not set".to_owned()) };
+    let answered = tokio::time::timeout(PATIENCE, Mailer::probe(&mailer)).await;
+    let answered = answered.map_err(|_| "mail.smtp_url: no answer in time".to_owned())?;
+    answered.map(|()| "the server answers".to_owned()).map_err(|error| format!("mail.smtp_url: {error}"))
+}
+
+/// Returns the host of `url` if a server answers there, whatever it says.
+async fn answers(url: &str, http: &reqwest::Client) -> Outcome {
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| url.to_owned());
+    match http.get(url).timeout(PATIENCE).send().await {
+        Ok(answer) if !answer.status().is_server_error() => Ok(host),
+        Ok(answer) => Err(format!("{host} answers {}", answer.status())),
+        Err(error) => Err(format!("{host} does not answer: {}", error.without_url())),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]
+fn said(error: Error) -> String {
+    error.to_string()
+}
