@@ -33,7 +33,8 @@ impl Engine {
     /// Starts a search engine that delays every answer by `latency_ms`.
     pub fn start(latency_ms: u32) -> Measured<Self> {
         let latency = latency_ms.to_string();
-        let server = Server::start(sightline().args(["simulator", "--listen", "127.0.0.1:0", "--latency-ms", &latency]))?;
+        let server =
+            Server::start(sightline().args(["simulator", "--listen", "127.0.0.1:0", "--latency-ms", &latency]))?;
         Ok(Self { url: server.url.clone(), _server: server })
     }
 }

@@ -23,11 +23,8 @@ const MOST_MORE: f64 = 0.3;
 const READS: usize = 2_000;
 
 /// Rate limits that count every request, and that nobody reaches.
-const COUNTING: [(&str, &str); 3] = [
-    ("RATE_LIMIT__ENABLED", "true"),
-    ("RATE_LIMIT__PER_MINUTE", "100000000"),
-    ("RATE_LIMIT__BURST", "10000000"),
-];
+const COUNTING: [(&str, &str); 3] =
+    [("RATE_LIMIT__ENABLED", "true"), ("RATE_LIMIT__PER_MINUTE", "100000000"), ("RATE_LIMIT__BURST", "10000000")];
 
 /// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
