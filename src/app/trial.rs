@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use common::{clock::Clock, random::Random};
 use identity::issuer::Issuer;
 use issuer::mail::Mailer;
-use store::{database, postgres, schema};
+use store::{postgres, schema};
 use url::Url;
 
 use super::{
@@ -14,7 +14,10 @@ use super::{
     key_file::{KeyFile, configured},
     parts::{self, engine_settings},
 };
-use crate::{config::Config, error::Error};
+use crate::{
+    config::{Config, IdentifierUrl},
+    error::Error,
+};
 
 /// The time for an answer of another service.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,10 +46,10 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
         ("database", database(config).await),
         ("secrets.key", key(config)),
         ("Redis", redis(config).await),
-        ("issuer", issuer(issuers.issuer.as_ref().map(|url| url.as_str()), "embedded", &http, clock).await),
+        ("issuer", issuer(issuers.issuer.as_ref().map(IdentifierUrl::as_str), "embedded", &http, clock).await),
         (
             "sign-in",
-            issuer(issuers.sign_in.issuer.as_ref().map(|url| url.as_str()), "at the issuer", &http, clock).await,
+            issuer(issuers.sign_in.issuer.as_ref().map(IdentifierUrl::as_str), "at the issuer", &http, clock).await,
         ),
         ("search engine", engine(config, &http).await),
         ("SEO providers", providers(config, &http).await),
@@ -72,7 +75,9 @@ async fn database(config: &Config) -> Outcome {
         None => "its schema is up to date".to_owned(),
         Some(first) if config.database.migrate => format!("`sightline serve` applies migrations, from {first} on"),
         Some(_) => {
-            return Err(schema::check(&opened.writer).await.map_or_else(|error| said(error.into()), |()| String::new()));
+            return Err(schema::check(&opened.writer)
+                .await
+                .map_or_else(|error| said(error.into()), |()| String::new()));
         }
     };
     let place = file.map_or_else(|| "PostgreSQL".to_owned(), str::to_owned);
