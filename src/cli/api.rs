@@ -1,6 +1,6 @@
 //! The API of a running server, as any client uses it: signed in, and by the operations of openapi.json.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use clap::Args;
 use common::random::Random;
@@ -15,13 +15,22 @@ use super::{
 };
 use crate::{app, config::Config};
 
+/// The scope of reading. With its address, a person finds what was shared with them.
+const READ: &str = "openid email search:read";
+
 /// The scope of a stored sign-in.
-const READ: &str = "openid search:read offline_access";
+const STORED: &str = "openid email search:read offline_access";
+
+/// How often a question is asked that the server asks to repeat.
+const TRIES: u32 = 6;
+
+/// The longest wait between two of them.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// The server that a command asks, and who asks.
 #[derive(Debug, Args)]
 pub struct At {
-    /// The demo person to sign in. Without a name, a person signs in in a browser.
+    /// The demo person to sign in: owner, editor, viewer, stranger or lapsed. Without a name, a person signs in in a browser.
     #[arg(long = "as", value_name = "NAME")]
     pub name: Option<String>,
     /// The address of the server; the one at `base_url` by default.
@@ -48,7 +57,7 @@ pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, Lo
         return login(&base_url, name, scope, http, &random).await;
     }
     let issuer = Issuer::of(&base_url, &http).await?;
-    let client = issuer.client(at.client_id.as_deref(), &base_url)?;
+    let client = issuer.client(at.client_id.as_deref())?;
     let tokens = browser::sign_in(&issuer, client, scope, &http, &random).await?;
     Ok(tokens.access_token.expose_secret().to_owned())
 }
@@ -82,7 +91,7 @@ impl Api {
     pub async fn open(at: &At, config: &Config) -> Result<Self, LoginError> {
         let (base_url, http) = (at.base_url(config), http()?);
         if let Some(name) = &at.name {
-            let token = login(&base_url, name, "openid search:read", http.clone(), &Random::system()).await?;
+            let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
             return Ok(Self { base_url, token: token.into(), http });
         }
         let issuer = Issuer::of(&base_url, &http).await?;
@@ -101,34 +110,44 @@ impl Api {
             renewed
         } else {
             drop(stored);
-            let client = issuer.client(at.client_id.as_deref(), &base_url)?.to_owned();
-            let tokens = browser::sign_in(&issuer, &client, READ, &http, &Random::system()).await?;
+            let client = issuer.client(at.client_id.as_deref())?.to_owned();
+            let tokens = browser::sign_in(&issuer, &client, STORED, &http, &Random::system()).await?;
             stored = lock()?;
             (client, tokens)
         };
         if let Some(refresh_token) = refresh_token {
             let refresh_token = refresh_token.expose_secret().to_owned();
-            let kept = stored.keep(&base_url, SignIn { client, refresh_token });
-            kept.map_err(|error| LoginError::Failed(format!("the sign-in cannot be stored: {error}")))?;
+            if let Err(error) = stored.keep(&base_url, SignIn { client, refresh_token }) {
+                eprintln!("the sign-in is not stored: {error}");
+            }
         }
         Ok(Self { base_url, token, http })
     }
 
-    /// Asks an operation below `/api`.
+    /// Asks an operation below `/api`, and again where the server says when.
     ///
     /// # Errors
     /// The server does not answer, or refuses with an error and a hint.
     pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, LoginError> {
-        let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
-        let answer = request.bearer_auth(self.token.expose_secret()).send().await.map_err(|error| failed(&error))?;
-        if answer.status().is_success() {
-            return answer.json().await.map_err(|error| failed(&error));
+        for number in 1.. {
+            let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
+            let answer =
+                request.bearer_auth(self.token.expose_secret()).send().await.map_err(|error| failed(&error))?;
+            let status = answer.status();
+            if status.is_success() {
+                return answer.json().await.map_err(|error| failed(&error));
+            }
+            let wait = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+            if let Some(wait) = wait.map(Duration::from_secs).filter(|wait| number < TRIES && *wait <= LONGEST_WAIT) {
+                tokio::time::sleep(wait).await;
+                continue;
+            }
+            let Ok(Refusal { error, hint }) = answer.json().await else {
+                return Err(LoginError::Failed(format!("{} answered {status}", self.base_url)));
+            };
+            return Err(LoginError::Failed(hint.unwrap_or(error)));
         }
-        let status = answer.status();
-        let Ok(Refusal { error, hint }) = answer.json().await else {
-            return Err(LoginError::Failed(format!("{} answered {status}", self.base_url)));
-        };
-        Err(LoginError::Failed(hint.map_or_else(|| error.clone(), |hint| format!("{error}: {hint}"))))
+        Err(LoginError::TimedOut)
     }
 }
 

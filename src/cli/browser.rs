@@ -9,9 +9,7 @@ use std::{
 };
 
 use common::random::Random;
-use poem::{
-    Endpoint, IntoResponse as _, Request, Response, Route, Server, endpoint::make, http::header, listener::TcpAcceptor,
-};
+use poem::{Endpoint, Request, Response, Route, Server, endpoint::make, http::header, listener::TcpAcceptor};
 use tokio::{net::TcpListener, sync::mpsc};
 use url::Url;
 
@@ -24,7 +22,7 @@ const PATH: &str = "/callback";
 
 /// The page at the end. It holds nothing of the request.
 const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Sightline</title>\
-    <p>The sign-in goes on in the terminal. You can close this window.</p></html>";
+    <p>The terminal says what came of the sign-in. You can close this window.</p></html>";
 
 /// Signs a person in at `issuer`, and returns the tokens for `scope`. Says where on stderr, and opens a browser on a terminal.
 ///
@@ -45,7 +43,7 @@ pub async fn sign_in(
     let (told, mut arrived) = mpsc::channel(1);
     let server = Server::new_with_acceptor(TcpAcceptor::from_tokio(listener).map_err(failed)?);
     let serving = tokio::spawn(server.run(Route::new().at(PATH, callback(told))));
-    eprintln!("Open this address in a browser of this machine to sign in:\n\n  {address}\n");
+    eprintln!("Open this address in a browser of this machine within ten minutes to sign in:\n\n  {address}\n");
     if std::io::stderr().is_terminal() {
         open(address.as_str());
     }
@@ -75,10 +73,11 @@ fn callback(told: mpsc::Sender<Url>) -> impl Endpoint<Output = Response> {
             if let Ok(redirect) = Url::parse(&format!("http://127.0.0.1{PATH}?{query}")) {
                 let _ = told.try_send(redirect);
             }
-            PAGE.with_header(header::CONTENT_TYPE, "text/html; charset=utf-8")
-                .with_header(header::CACHE_CONTROL, "no-store")
-                .with_header(header::REFERRER_POLICY, "no-referrer")
-                .into_response()
+            Response::builder()
+                .content_type("text/html; charset=utf-8")
+                .header(header::CACHE_CONTROL, "no-store")
+                .header(header::REFERRER_POLICY, "no-referrer")
+                .body(PAGE)
         }
     })
 }

@@ -10,7 +10,7 @@ pub fn greeting(config: &Config, base_url: &str, has_demo_people: bool) -> Strin
     } else if let Some(issuer) = &config.identity.issuer {
         (format!("those of {issuer}"), format!("open {base_url}"))
     } else {
-        ("local accounts".to_owned(), "`sightline user add ADDRESS` makes the first account".to_owned())
+        ("local accounts: `sightline user add ADDRESS` adds one".to_owned(), format!("open {base_url}"))
     };
     let engine = if config.simulates_search_engine() { "simulated: all figures are made up" } else { "real" };
     let version = env!("CARGO_PKG_VERSION");

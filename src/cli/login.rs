@@ -1,6 +1,7 @@
 //! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
 use common::{digest::pkce_challenge, random::Random};
+use issuer::demo::people;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -33,6 +34,8 @@ pub enum LoginError {
 
 #[derive(Deserialize)]
 struct Resource {
+    /// The server as it calls itself.
+    resource: String,
     authorization_servers: Vec<String>,
 }
 
@@ -43,6 +46,9 @@ pub struct Issuer {
     name: String,
     authorization_endpoint: String,
     token_endpoint: String,
+    /// True if it is the server's own.
+    #[serde(skip)]
+    is_own: bool,
 }
 
 /// The tokens of a sign-in.
@@ -67,6 +73,11 @@ pub async fn login(
     http: reqwest::Client,
     random: &Random,
 ) -> Result<String, LoginError> {
+    let name = name.strip_suffix("@demo.test").unwrap_or(name);
+    if !people(true).iter().any(|person| person.name == name) {
+        let names = people(false).iter().map(|person| person.name).collect::<Vec<_>>().join(", ");
+        return Err(LoginError::Failed(format!("no demo person is called {name:?}; there are {names}")));
+    }
     let issuer = Issuer::of(base_url, &http).await?;
     let attempt = Attempt::new(CLIENT_ID, REDIRECT_URI.to_owned(), random);
     let mut url = attempt.address(&issuer, scope)?;
@@ -86,22 +97,23 @@ impl Issuer {
         let resource: Resource = get(http, &format!("{base}/.well-known/oauth-protected-resource")).await?;
         let name = resource.authorization_servers.first();
         let name = name.ok_or_else(|| LoginError::Failed("the server names no issuer".to_owned()))?;
-        let found: Self = get(http, &metadata_address(name)?).await?;
+        let mut found: Self = get(http, &metadata_address(name)?).await?;
         if found.name != *name {
             return Err(LoginError::Failed(format!("{name} calls itself {}", found.name)));
         }
+        let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
+        found.is_own = origin(name) == origin(&resource.resource);
         Ok(found)
     }
 
     /// Returns the client to sign in with: the one that the person names, or that of this program at the server's own issuer.
     ///
     /// # Errors
-    /// The server at `base_url` uses another issuer, which does not know this program.
-    pub fn client<'a>(&self, named: Option<&'a str>, base_url: &str) -> Result<&'a str, LoginError> {
-        let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
+    /// The server uses another issuer, which does not know this program.
+    pub fn client<'a>(&self, named: Option<&'a str>) -> Result<&'a str, LoginError> {
         match named {
             Some(named) => Ok(named),
-            None if origin(&self.name) == origin(base_url) => Ok(CLIENT_ID),
+            None if self.is_own => Ok(CLIENT_ID),
             None => Err(LoginError::Failed(format!(
                 "the server's people sign in at {}: register a public client there with the redirect URI http://127.0.0.1/callback \
                  at any port, and name it by --client-id",
@@ -212,10 +224,16 @@ async fn parsed<T: DeserializeOwned>(response: reqwest::Response) -> Result<T, L
 #[must_use]
 pub fn failed(error: &reqwest::Error) -> LoginError {
     LoginError::Failed(match error.url() {
-        Some(url) if error.is_connect() => format!(
-            "no server answers at {}: start it, or name another by --server or base_url (SIGHTLINE_BASE_URL)",
-            url.origin().ascii_serialization()
+        Some(url) => format!(
+            "no answer from {} ({}): start the server, or name another by --server or base_url (SIGHTLINE_BASE_URL)",
+            url.origin().ascii_serialization(),
+            cause(error)
         ),
-        _ => error.to_string(),
+        None => error.to_string(),
     })
+}
+
+/// The innermost cause of an error, such as that a connection was refused.
+fn cause(error: &dyn std::error::Error) -> String {
+    std::iter::successors(Some(error), |error| error.source()).last().map(ToString::to_string).unwrap_or_default()
 }

@@ -16,7 +16,10 @@ pub mod subscription;
 mod table;
 pub mod user;
 
-use std::{io::IsTerminal as _, net::SocketAddr};
+use std::{
+    io::{IsTerminal as _, Write as _},
+    net::SocketAddr,
+};
 
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
@@ -157,12 +160,12 @@ impl Simulator {
 pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Openapi { operations: true } => print!("{}", ::api::operation::listing()),
-        Command::Openapi { operations: false } => print!("{}", ::api::document::committed_text()),
-        Command::Settings => print!("{}", config::page()),
+        Command::Openapi { operations: true } => say(&::api::operation::listing())?,
+        Command::Openapi { operations: false } => say(::api::document::committed_text())?,
+        Command::Settings => say(&config::page())?,
         Command::Check => {
             let (said, is_well) = check::check(&Config::of_process()?, &clock, &Random::system()).await?;
-            println!("{said}");
+            say(&said)?;
             if !is_well {
                 return Err("a part failed: the service would not work as set".into());
             }
@@ -172,20 +175,20 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
             println!("the database is up to date");
         }
         Command::Subscription(command) => {
-            println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);
+            say(&subscription(&command, &Config::of_process()?, &clock).await?)?;
         }
         Command::Client(command) => {
-            println!("{}", client(&command, &Config::of_process()?, &clock, &Random::system()).await?);
+            say(&client(&command, &Config::of_process()?, &clock, &Random::system()).await?)?;
         }
         Command::Keys(command) => {
-            println!("{}", keys(&command, &Config::of_process()?, &clock, &Random::system()).await?);
+            say(&keys(&command, &Config::of_process()?, &clock, &Random::system()).await?)?;
         }
         Command::Secrets(command) => {
-            println!("{}", secrets(&command, &Config::of_process()?, &Random::system()).await?);
+            say(&secrets(&command, &Config::of_process()?, &Random::system()).await?)?;
         }
         Command::User(command) => {
             let said = user(&command, &Config::of_process()?, &clock, &Random::system()).await?;
-            println!("{}", said.result);
+            say(&said.result)?;
             if let Some(note) = said.note {
                 eprintln!("{note}");
             }
@@ -193,13 +196,21 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Serve => Box::pin(serve(Config::of_process()?, clock)).await?,
         Command::Login(Login { at, scope }) => {
             let scope = scope.as_deref().unwrap_or(EVERYTHING);
-            println!("{}", api::sign_in(&at, scope, &Config::of_process()?).await?);
+            say(&api::sign_in(&at, scope, &Config::of_process()?).await?)?;
         }
-        Command::Sites(options) => println!("{}", sites::sites(&options, &Config::of_process()?).await?),
-        Command::Report(options) => println!("{}", report::report(&options, &Config::of_process()?).await?),
+        Command::Sites(options) => say(&sites::sites(&options, &Config::of_process()?).await?)?,
+        Command::Report(options) => say(&report::report(&options, &Config::of_process()?).await?)?,
         Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
     }
     Ok(())
+}
+
+/// Prints a line on stdout. A reader who has enough, such as `head`, is no failure.
+fn say(text: &str) -> std::io::Result<()> {
+    match writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n')) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
 }
 
 /// Refuses a command about clients or keys of the embedded issuer if another issuer is configured.

@@ -57,25 +57,40 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The change to `now` in percent, such as `+4.2%`. A dash without a comparison, `new` from nothing.
+/// The change to `now` in percent, such as `+4.2%`, or in numbers from nothing. A dash without a comparison.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub fn change(now: u64, before: Option<u64>) -> String {
     match before {
         None => dash(),
-        Some(0) if now == 0 => "0.0%".to_owned(),
-        Some(0) => "new".to_owned(),
-        Some(before) => format!("{:+.1}%", (now as f64 - before as f64) / before as f64 * 100.0),
+        Some(0) if now > 0 => format!("+{}", grouped(now)),
+        Some(before) => format!("{}%", signed((now as f64 - before as f64) / before.max(1) as f64 * 100.0)),
     }
 }
+
+/// The difference of two values with one digit, such as `-0.3`. A dash without both.
+#[must_use]
+pub fn difference(now: Option<f64>, before: Option<f64>) -> String {
+    now.zip(before).map_or_else(dash, |(now, before)| signed(now - before))
+}
+
+/// A number with one digit and its sign. Nothing has none.
+fn signed(number: f64) -> String {
+    let text = format!("{number:+.1}");
+    if ["+0.0", "-0.0"].contains(&text.as_str()) { "0.0".to_owned() } else { text }
+}
+
+/// The most bars of a line. Where there are more days, several days are one bar.
+const BARS_AT_MOST: usize = 60;
 
 /// The clicks of days as a line of bars, from nothing to the highest.
 #[must_use]
 pub fn sparkline(days: &[Day]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let highest = days.iter().map(|day| day.metrics.clicks).max().unwrap_or_default().max(1);
-    let bar = |clicks: u64| BARS[usize::try_from(clicks * 7 / highest).unwrap_or(7).min(7)];
-    days.iter().map(|day| bar(day.metrics.clicks)).collect()
+    let together = days.len().div_ceil(BARS_AT_MOST).max(1);
+    let sums: Vec<u64> = days.chunks(together).map(|days| days.iter().map(|day| day.metrics.clicks).sum()).collect();
+    let highest = sums.iter().copied().max().unwrap_or_default().max(1);
+    sums.into_iter().map(|sum| BARS[usize::try_from(sum * 7 / highest).unwrap_or(7).min(7)]).collect()
 }
 
 #[cfg(test)]
@@ -87,7 +102,7 @@ mod tests {
         let whole = [0, 7, 999, 1_000, 99_950, 1_234_567].map(grouped);
         assert_eq!(whole, ["0", "7", "999", "1,000", "99,950", "1,234,567"]);
         let changes = [(110, Some(100)), (95, Some(100)), (5, Some(0)), (0, Some(0)), (5, None)];
-        assert_eq!(changes.map(|(now, before)| change(now, before)), ["+10.0%", "-5.0%", "new", "0.0%", "–"]);
+        assert_eq!(changes.map(|(now, before)| change(now, before)), ["+10.0%", "-5.0%", "+5", "0.0%", "–"]);
     }
 
     #[test]
@@ -98,6 +113,7 @@ mod tests {
         };
         assert_eq!(sparkline(&[0, 50, 100].map(day)), "▁▄█");
         assert_eq!(sparkline(&[0, 0].map(day)), "▁▁");
+        assert_eq!(sparkline(&vec![day(1); 480]).chars().count(), 60);
         assert_eq!(sparkline(&[]), "");
     }
 }

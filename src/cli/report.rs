@@ -10,11 +10,17 @@ use serde_json::Value;
 use super::{
     api::{Answer, Api, At},
     login::LoginError,
-    numbers::{Day, Metrics, change, grouped, sparkline},
+    numbers::{Day, Metrics, change, difference, grouped, sparkline},
     sites::{self, Property},
     table::table,
 };
 use crate::config::Config;
+
+/// The most days that have as many days of history before them.
+const COMPARABLE: u32 = 240;
+
+/// The most names of sites in an error.
+const NAMED: usize = 10;
 
 /// Rows of each table.
 const ROWS: &str = "10";
@@ -29,16 +35,16 @@ pub struct Report {
     #[arg(value_name = "SITE")]
     pub site: String,
     /// The number of final days.
-    #[arg(long, default_value_t = 28, value_parser = clap::value_parser!(u32).range(1..=480))]
+    #[arg(long, value_name = "1 to 480", default_value_t = 28, value_parser = clap::value_parser!(u32).range(1..=480))]
     pub days: u32,
-    /// The window to compare with.
-    #[arg(long, default_value = "previous_period")]
-    pub compare: Compare,
+    /// The window to compare with; the period before it by default, if the search engine still has it.
+    #[arg(long)]
+    pub compare: Option<Compare>,
     /// Print the API's answer instead.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
     /// Print the days as CSV instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "compare")]
     pub csv: bool,
     /// The server and the person.
     #[command(flatten)]
@@ -90,6 +96,7 @@ struct Row {
     #[serde(flatten)]
     now: Metrics,
     previous: Option<Metrics>,
+    presence: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -121,11 +128,15 @@ struct TableCoverage {
     available: bool,
     reason: Option<String>,
     known_share: Option<f64>,
+    rows_matched: Option<u64>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Warning {
     text: String,
+    start_date: Option<NaiveDate>,
+    end_date: Option<NaiveDate>,
 }
 
 #[derive(Deserialize)]
@@ -148,15 +159,16 @@ pub async fn report(options: &Report, config: &Config) -> Result<String, LoginEr
     let all: Vec<Property> = sites::list(&api, false).await?;
     let site = chosen(&all, &options.site)?;
     if std::io::stderr().is_terminal() {
-        eprintln!("reading {} …", site.name);
+        eprint!("reading {} …\x1b[K\r", site.name);
     }
     let path = format!("/properties/{}/performance", site.id);
     let mut query = window(&api, &path, options.days).await?;
     query.insert("scope", "all".to_owned());
     query.insert("queryLimit", ROWS.to_owned());
     query.insert("pageLimit", ROWS.to_owned());
-    let compare = options.compare.to_possible_value().filter(|_| options.compare != Compare::None);
-    if let Some(compare) = &compare {
+    let usual = if options.days > COMPARABLE || options.csv { Compare::None } else { Compare::PreviousPeriod };
+    let compare = options.compare.unwrap_or(usual);
+    if let Some(compare) = compare.to_possible_value().filter(|_| compare != Compare::None) {
         query.insert("compare", compare.get_name().to_owned());
     }
     if options.json {
@@ -177,21 +189,32 @@ async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static st
     Ok(dates.filter_map(|(name, date)| Some((name, date?.to_string()))).collect())
 }
 
-/// The site that a person means: by its id or whole name, else by the start of one name.
+/// The site that a person means: by its id or whole name, else by a part of one name.
 fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, LoginError> {
-    if let Some(site) = all.iter().find(|site| [&site.id, &site.name, &site.site_url].contains(&&wanted.to_owned())) {
+    let plain = wanted.trim().to_lowercase();
+    let plain = plain.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
+    let is_whole = |site: &&Property| {
+        [&site.id, &site.name, &site.site_url].into_iter().any(|name| name == wanted || name.to_lowercase() == plain)
+    };
+    if let Some(site) = all.iter().find(is_whole) {
         return Ok(site);
     }
-    let found: Vec<&Property> = all.iter().filter(|site| site.name.starts_with(wanted)).collect();
-    let named = |sites: &[&Property]| sites.iter().map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
+    let part = plain.trim_start_matches("www.");
+    let having = |part: &str| all.iter().filter(|site| site.name.to_lowercase().contains(part)).collect::<Vec<_>>();
+    let found = if part.is_empty() { Vec::new() } else { having(part) };
+    let named = |sites: &[&Property]| {
+        let names = sites.iter().take(NAMED).map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
+        let more = sites.len().saturating_sub(NAMED);
+        if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
+    };
     match found[..] {
         [site] => Ok(site),
         [] if all.is_empty() => Err(LoginError::Failed("there are no sites yet".to_owned())),
         [] => Err(LoginError::Failed(format!(
-            "no site is called {wanted}; there are {}",
+            "no site is called {wanted:?}; there are {}",
             named(&all.iter().collect::<Vec<_>>())
         ))),
-        _ => Err(LoginError::Failed(format!("{wanted} may be {}; write more of the name", named(&found)))),
+        _ => Err(LoginError::Failed(format!("{wanted:?} may be {}; write more of the name", named(&found)))),
     }
 }
 
@@ -211,50 +234,72 @@ fn drawn(name: &str, data: &Data, meta: &Meta) -> String {
     if let Some(Window { start_date, end_date }) = &meta.compare_window {
         let _ = write!(text, ", compared with {start_date} to {end_date}");
     }
-    let Totals { now, previous } = &data.totals;
-    let before = |of: fn(&Metrics) -> String| previous.as_ref().map_or_else(|| "–".to_owned(), of);
-    let counts = [
-        ("clicks", now.clicks, previous.map(|previous| previous.clicks)),
-        ("impressions", now.impressions, previous.map(|previous| previous.impressions)),
-    ];
-    let counts = counts.map(|(name, now, before)| {
-        [name.to_owned(), grouped(now), before.map_or_else(|| "–".to_owned(), grouped), change(now, before)]
-    });
-    let shares = [
-        ["CTR".to_owned(), now.ctr(), before(Metrics::ctr), String::new()],
-        ["position".to_owned(), now.position(), before(Metrics::position), String::new()],
-    ];
-    let totals = table(["", "NOW", "BEFORE", "CHANGE"], counts.into_iter().chain(shares));
-    let _ = write!(text, "\n\n{totals}\n\n{}  clicks by day", sparkline(&data.series));
+    let _ = write!(text, "\n\n{}\n\n{}  clicks by day", totals(&data.totals), sparkline(&data.series));
     let (queries, pages) = meta.coverage.as_ref().map(|coverage| (&coverage.queries, &coverage.pages)).unzip();
+    let is_compared = meta.compare_window.is_some();
     for (title, rows, coverage) in [("QUERY", &data.tables.queries, queries), ("PAGE", &data.tables.pages, pages)] {
-        let _ = write!(text, "\n\n{}", rows_of(title, rows));
-        if let Some(said) = coverage.and_then(|coverage| covered(title, coverage)) {
+        let _ = write!(text, "\n\n{}", rows_of(title, rows, is_compared));
+        if let Some(said) = coverage.and_then(|coverage| covered(title, rows.len(), coverage)) {
             let _ = write!(text, "\n{said}");
         }
     }
-    for Warning { text: warning } in &meta.warnings {
-        let _ = write!(text, "\n\nNote: {warning}");
+    for Warning { text: warning, start_date, end_date } in &meta.warnings {
+        let days = start_date.zip(*end_date).map(|(start, end)| format!(" ({start} to {end})")).unwrap_or_default();
+        let _ = write!(text, "\n\nNote{days}: {warning}");
     }
     text
 }
 
-fn rows_of(title: &str, rows: &[Row]) -> String {
-    let rows = rows.iter().map(|Row { key, now, previous }| {
-        let before = previous.as_ref().map(|previous| previous.clicks);
-        [cut(key), grouped(now.clicks), change(now.clicks, before), grouped(now.impressions), now.ctr(), now.position()]
+/// The totals, beside those of the other window and the change if there is one.
+fn totals(totals: &Totals) -> String {
+    let Totals { now, previous } = totals;
+    let percent = |metrics: &Metrics| metrics.ctr.map(|ctr| ctr * 100.0);
+    let Some(previous) = previous else {
+        let rows = [
+            ("clicks", grouped(now.clicks)),
+            ("impressions", grouped(now.impressions)),
+            ("CTR", now.ctr()),
+            ("position", now.position()),
+        ];
+        return table(["", "NOW"], rows.into_iter().map(|(name, now)| [name.to_owned(), now]));
+    };
+    let count = |name: &str, now, before| [name.to_owned(), grouped(now), grouped(before), change(now, Some(before))];
+    let rows = [
+        count("clicks", now.clicks, previous.clicks),
+        count("impressions", now.impressions, previous.impressions),
+        ["CTR".to_owned(), now.ctr(), previous.ctr(), difference(percent(now), percent(previous))],
+        ["position".to_owned(), now.position(), previous.position(), difference(now.position, previous.position)],
+    ];
+    table(["", "NOW", "BEFORE", "CHANGE"], rows.into_iter())
+}
+
+fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> String {
+    if !is_compared {
+        let rows = rows.iter().map(|Row { key, now, .. }| {
+            [cut(key), grouped(now.clicks), grouped(now.impressions), now.ctr(), now.position()]
+        });
+        return table([title, "CLICKS", "IMPRESSIONS", "CTR", "POSITION"], rows);
+    }
+    let rows = rows.iter().map(|Row { key, now, previous, presence }| {
+        let changed = match presence.as_deref() {
+            Some(presence @ ("new" | "unknown")) => presence.to_owned(),
+            _ => change(now.clicks, previous.as_ref().map(|previous| previous.clicks)),
+        };
+        [cut(key), grouped(now.clicks), changed, grouped(now.impressions), now.ctr(), now.position()]
     });
     table([title, "CLICKS", "CHANGE", "IMPRESSIONS", "CTR", "POSITION"], rows)
 }
 
-/// The part of the site's clicks that has rows, or the reason why there are none.
-fn covered(title: &str, coverage: &TableCoverage) -> Option<String> {
+/// The number of rows, and the part of the site's clicks that all of them hold, or the reason why there are none.
+fn covered(title: &str, shown: usize, coverage: &TableCoverage) -> Option<String> {
     if !coverage.available {
         return coverage.reason.clone();
     }
     let known = coverage.known_share? * 100.0;
     let rows = if title == "QUERY" { "queries" } else { "pages" };
-    Some(format!("The search engine names the {rows} of {known:.0}% of all clicks."))
+    let all =
+        coverage.rows_matched.map(|matched| format!("{shown} of {} {rows}. ", grouped(matched))).unwrap_or_default();
+    Some(format!("{all}All named {rows} hold {known:.0}% of the clicks."))
 }
 
 /// The name of a row, safe for a terminal and not too wide.
@@ -285,8 +330,14 @@ mod tests {
         assert_eq!(found("sc-domain:south.example").unwrap(), "south.example");
         assert_eq!(found("id-south.example").unwrap(), "south.example");
         assert_eq!(found("sou").unwrap(), "south.example");
-        assert_eq!(found("nor").unwrap_err(), "nor may be north.example, north.example.org; write more of the name");
-        assert!(found("west").unwrap_err().contains("there are north.example, "));
+        assert_eq!(found("https://www.SOUTH.example/").unwrap(), "south.example");
+        assert_eq!(
+            found("nor").unwrap_err(),
+            "\"nor\" may be north.example, north.example.org; write more of the name"
+        );
+        for unknown in ["west", "", "https://"] {
+            assert!(found(unknown).unwrap_err().contains("there are north.example, "), "{unknown}");
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Sites {
     /// The server and the person.
     #[command(flatten)]
     pub at: At,
-    /// Print the API's answer instead of a table.
+    /// Print the sites as JSON, as the API has them.
     #[arg(long)]
     pub json: bool,
 }
@@ -94,7 +94,7 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
         let Answer { data, meta }: Answer<Vec<T>, Meta> = api.get("/properties", &query).await?;
         if let Some(Progress { read, still_reading }) = meta.progress.filter(|progress| progress.still_reading > 0) {
             if std::io::stderr().is_terminal() {
-                eprint!("\rreading: {read} of {} sites ", read + still_reading);
+                eprint!("\rreading: {read} of {} sites \x1b[K\r", read + still_reading);
             }
             tokio::time::sleep(LOOK_EVERY).await;
             continue;

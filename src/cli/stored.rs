@@ -34,7 +34,10 @@ impl SignIns {
     /// # Errors
     /// The folder or a file in it cannot be used.
     pub fn lock() -> io::Result<Self> {
-        Self::lock_in(&folder().ok_or_else(|| io::Error::other("this system names no home folder"))?)
+        let folder = folder().ok_or_else(|| io::Error::other("this system names no home folder"))?;
+        Self::lock_in(&folder).map_err(|error| {
+            io::Error::other(format!("{}: {error}. Make it writable, or set XDG_CONFIG_HOME", folder.display()))
+        })
     }
 
     fn lock_in(folder: &Path) -> io::Result<Self> {
@@ -43,6 +46,8 @@ impl SignIns {
             private_files::options().write(true).create(true).truncate(false).open(folder.join("sign-ins.lock"))?;
         lock.lock()?;
         let file = folder.join("sign-ins.json");
+        // A folder that cannot be written is found before a token is used up.
+        private_files::write(&file.with_extension("json.next"), "")?;
         let all = match std::fs::read_to_string(&file) {
             Ok(text) => serde_json::from_str(&text)
                 .map_err(|error| io::Error::other(format!("{} cannot be read ({error}); delete it", file.display())))?,

@@ -18,12 +18,12 @@ use poem::{
     http::{HeaderValue, Method, StatusCode, header},
 };
 use store::{caller_limits::LaterCount, rate_limit::Rate};
+use telemetry::logs;
 
 use super::{
     failures::Failures,
     operation,
     rate_limit::{CountedAs, OPEN_REQUESTS},
-    request_id,
 };
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
@@ -128,7 +128,7 @@ pub async fn recognise<E: Endpoint>(
 
 /// The caller that a request counts for, and whom lines of the log name.
 fn counted(admitted: &Admitted) -> CountedAs {
-    request_id::note_user(admitted.member.user.id);
+    logs::note_user(admitted.member.user.id);
     let key = format!("user/{}", admitted.member.user.id);
     CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate }
 }

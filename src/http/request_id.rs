@@ -17,7 +17,6 @@ use poem::{
 use store::rate_limit::{Rate, RateLimits};
 use telemetry::sums::{Sums, Unlogged};
 use tracing::Instrument;
-use uuid::Uuid;
 
 use super::operation;
 
@@ -86,11 +85,6 @@ fn shown(pattern: &str) -> String {
         None => segment.to_owned(),
     });
     segments.collect::<Vec<_>>().join("/")
-}
-
-/// Notes the person on whose behalf a request is made, for the lines of the log about it.
-pub fn note_user(user: Uuid) {
-    tracing::Span::current().record("user", tracing::field::display(user));
 }
 
 /// Returns the id of a request.

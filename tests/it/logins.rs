@@ -77,7 +77,7 @@ async fn a_person_signs_in_in_a_browser() {
     }
     let answer = browser.get(&format!("{}&login_hint=viewer", login.address)).await;
     let page = browser.get(&answer.location).await;
-    assert!(page.status == 200 && page.html.contains("goes on in the terminal"), "{page:?}");
+    assert!(page.status == 200 && page.html.contains("The terminal says"), "{page:?}");
     let (succeeded, token, said) = login.end();
     assert!(succeeded, "{said}");
     assert!(!said.contains(token.trim()), "the token is on stdout alone");
@@ -132,13 +132,15 @@ async fn sites_and_reports_are_printed_as_the_api_answers() {
     let total = answer["data"]["totals"]["clicks"].to_string();
     let line = report.lines().find(|line| line.starts_with("clicks")).unwrap();
     assert!(line.replace(',', "").contains(&total), "{line}");
-    assert!(report.contains("compared with") && report.contains("of all clicks"), "{report}");
-    let csv = out(ask(&["report", "northmoor", "--days", "7", "--compare", "none", "--csv"]));
+    assert!(report.contains("compared with") && report.contains("of the clicks"), "{report}");
+    let csv = out(ask(&["report", "northmoor", "--days", "7", "--csv"]));
     let sum: u64 = csv.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<u64>().unwrap()).sum();
     assert_eq!((csv.lines().count(), sum.to_string()), (8, total));
     let nobodys = ask(&["report", "elsewhere"]);
     let said = String::from_utf8(nobodys.stderr).unwrap();
-    assert!(!nobodys.status.success() && said.contains("no site is called elsewhere; there are "), "{said}");
+    assert!(!nobodys.status.success() && said.contains("no site is called \"elsewhere\"; there are "), "{said}");
+    let shared = command(&settings, &server.url, &["sites", "--as", "editor"]).output().unwrap();
+    assert_eq!(out(shared).lines().count(), 1 + 3, "what was shared with a person");
     assert_eq!(std::fs::read_dir(settings.path()).unwrap().count(), 0, "demo people leave nothing");
 }
 

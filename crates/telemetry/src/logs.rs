@@ -1,6 +1,7 @@
 //! Log lines on stderr. A separate thread writes them, so no request waits.
 
 use std::{
+    fmt::Display,
     io::{self, IsTerminal as _, Write},
     mem,
     sync::{
@@ -52,6 +53,11 @@ pub fn start(format: LogFormat) -> Guard {
         LogFormat::Json => subscriber.json().flatten_event(true).init(),
     }
     Guard::start(lines)
+}
+
+/// Notes the person on whose behalf a request is made, for the lines of the log about it.
+pub fn note_user(user: impl Display) {
+    tracing::Span::current().record("user", tracing::field::display(user));
 }
 
 /// Lines that wait to be written.

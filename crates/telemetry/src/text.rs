@@ -5,6 +5,7 @@ use std::fmt;
 use tracing::{
     Event, Level, Subscriber,
     field::{Field, Visit},
+    span::Record,
 };
 use tracing_subscriber::{
     field::RecordFields,
@@ -56,6 +57,17 @@ impl<'writer> FormatFields<'writer> for Text {
         let mut visitor = Fields { line, is_first: true, outcome: Ok(()) };
         fields.record(&mut visitor);
         visitor.outcome
+    }
+
+    /// Adds fields that a span did not have when it began. One that is there already is not repeated.
+    fn add_fields(&self, known: &'writer mut FormattedFields<Self>, fields: &Record<'_>) -> fmt::Result {
+        let mut added = String::new();
+        self.format_fields(Writer::new(&mut added), fields)?;
+        if !known.fields.split(' ').any(|field| field == added) {
+            known.fields.push(' ');
+            known.fields.push_str(&added);
+        }
+        Ok(())
     }
 }
 
@@ -155,6 +167,7 @@ mod tests {
             let span = tracing::info_span!("request", correlation_id = %"7f", method = "GET", path, user = tracing::field::Empty);
             let entered = span.enter();
             tracing::info!(status = 403, milliseconds = 1, "GET {path} 403 1 ms");
+            span.record("user", tracing::field::display("ann"));
             span.record("user", tracing::field::display("ann"));
             tracing::info!(status = 403, milliseconds = 1, "GET {path} 403 1 ms");
             tracing::warn!(error = "away", "nobody answers");

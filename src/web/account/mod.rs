@@ -34,6 +34,7 @@ use poem::{
 };
 use sea_orm::DatabaseConnection;
 use store::unavailable::RETRY_AFTER;
+use telemetry::logs;
 
 use crate::{
     admission::{AdmissionError, Admissions},
@@ -117,6 +118,7 @@ impl Account {
         match admitted {
             Ok(Some(admitted)) => match admitted.credential {
                 Credential::Session { id } => {
+                    logs::note_user(admitted.member.user.id);
                     let at_issuer = self.base_url.host_cookie(issuer_session::COOKIE);
                     let issuer_session = cookies(request.headers(), &at_issuer).next().map(sha256_hex);
                     Ok(Visitor { member: admitted.member, session: id, issuer_session })
