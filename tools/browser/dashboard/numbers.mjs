@@ -82,9 +82,9 @@ export async function everyNumber(page, service, site, questions) {
   const today = new Date().toLocaleDateString('en-CA', { timeZone: 'America/Los_Angeles' });
   const at = { today, last: meta.freshness.lastFinalDate };
   for (const { name, path, asks, beside, shows: expected } of questions) {
-    await page.goto(`${service.url}/p/${site.id}${path}`);
     const answers = { answer: await json(page, `${api}/${asks(at)}`) };
     for (const [part, question] of Object.entries(beside(at))) answers[part] = await json(page, `${api}/${question}`);
+    await page.goto(`${service.url}/p/${site.id}${path}`);
     await tellsItsQuestion(page, asks(at), name);
     await shows(page, expected(answers), Object.values(answers), name);
   }

@@ -1,4 +1,5 @@
 // People who are signed in, and what they ask the API.
+import { setTimeout } from 'node:timers/promises';
 
 /** Signs a demo person in on the way to a page. */
 export async function signIn(page, url, name) {
@@ -6,9 +7,13 @@ export async function signIn(page, url, name) {
   await page.getByRole('button', { name: new RegExp(`^Demo ${name}`, 'i') }).first().click();
 }
 
-/** Reads a path with the cookies of the page. */
+/** Reads a path with the cookies of the page. On a busy machine the simulated search engine may be too slow: then it asks again, when it is told to. */
 export async function json(page, url) {
-  const response = await page.request.get(url);
+  let response = await page.request.get(url);
+  for (let again = 0; again < 10 && response.status() === 503; again += 1) {
+    await setTimeout(Number(response.headers()['retry-after']) * 1000);
+    response = await page.request.get(url);
+  }
   if (!response.ok()) throw new Error(`${url}: ${response.status()} ${await response.text()}`);
   return response.json();
 }
