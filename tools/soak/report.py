@@ -10,11 +10,11 @@ def share(values: list[float], part: float) -> float:
 
 
 def followers(checker: Checker) -> list[float]:
-    """The seconds by which the others of a crowd follow its first answer, unless the search engine has just refused."""
+    """The seconds by which the others of a crowd follow its first answer."""
     lags = []
     for crowd in checker.of("crowd"):
         ends = [r["end"] for r in checker.requests if r.get("crowd") == crowd["crowd"] and r["status"] == 200]
-        if crowd["as_of"] == "quiet" and ends and not checker.is_slowed(crowd["start"], crowd["end"]):
+        if crowd["as_of"] == "quiet" and ends:
             lags += sorted(end - min(ends) for end in ends)[1:]
     return lags
 
