@@ -37,7 +37,7 @@ async fn run() -> ExitCode {
     match Box::pin(cli::run(cli)).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sightline: {error}");
+            eprintln!("sightline: {}", cli::plain(&error.to_string()));
             ExitCode::FAILURE
         }
     }

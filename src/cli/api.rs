@@ -98,10 +98,13 @@ impl Api {
         let lock = || SignIns::lock().map_err(|error| LoginError::Failed(format!("the stored sign-in: {error}")));
         // One process at a time, because a refresh token is good for one use.
         let mut stored = lock()?;
-        let kept =
-            stored.of(&base_url).filter(|kept| at.client_id.as_ref().is_none_or(|client| *client == kept.client));
+        let is_of = |kept: &SignIn| {
+            kept.token_endpoint == issuer.token_endpoint()
+                && at.client_id.as_ref().is_none_or(|client| *client == kept.client)
+        };
+        let kept = stored.of(&base_url).filter(is_of);
         let renewed = match kept {
-            Some(SignIn { client, refresh_token }) => {
+            Some(SignIn { client, refresh_token, .. }) => {
                 issuer.refresh(&client, &refresh_token, &http).await?.map(|tokens| (client, tokens))
             }
             None => None,
@@ -117,7 +120,8 @@ impl Api {
         };
         if let Some(refresh_token) = refresh_token {
             let refresh_token = refresh_token.expose_secret().to_owned();
-            if let Err(error) = stored.keep(&base_url, SignIn { client, refresh_token }) {
+            let token_endpoint = issuer.token_endpoint().to_owned();
+            if let Err(error) = stored.keep(&base_url, SignIn { client, token_endpoint, refresh_token }) {
                 eprintln!("the sign-in is not stored: {error}");
             }
         }

@@ -1,6 +1,6 @@
 //! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
-use common::{digest::pkce_challenge, random::Random};
+use common::{digest::pkce_challenge, random::Random, urls::is_secure};
 use issuer::demo::people;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -101,6 +101,13 @@ impl Issuer {
         if found.name != *name {
             return Err(LoginError::Failed(format!("{name} calls itself {}", found.name)));
         }
+        for address in [&found.name, &found.authorization_endpoint, &found.token_endpoint] {
+            if !Url::parse(address).is_ok_and(|url| is_secure(&url)) {
+                return Err(LoginError::Failed(format!(
+                    "{name} names {address:?}, which is neither https nor of this machine"
+                )));
+            }
+        }
         let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
         found.is_own = origin(name) == origin(&resource.resource);
         Ok(found)
@@ -120,6 +127,12 @@ impl Issuer {
                 self.name
             ))),
         }
+    }
+
+    /// The address that tokens come from.
+    #[must_use]
+    pub fn token_endpoint(&self) -> &str {
+        &self.token_endpoint
     }
 
     /// Returns new tokens for a refresh token, or `None` if it is not good any more.

@@ -161,7 +161,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
         Command::Openapi { operations: true } => say(&::api::operation::listing())?,
-        Command::Openapi { operations: false } => say(::api::document::committed_text())?,
+        Command::Openapi { operations: false } => say(&::api::document::committed_text())?,
         Command::Settings => say(&config::page())?,
         Command::Check => {
             let (said, is_well) = check::check(&Config::of_process()?, &clock, &Random::system()).await?;
@@ -205,9 +205,22 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// `text` without characters that a terminal would obey or that change its order. Servers and strangers wrote parts of it.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let is_plain = |c: char| {
+        c == '\n'
+            || !(c.is_control()
+                || ('\u{200e}'..='\u{200f}').contains(&c)
+                || ('\u{2028}'..='\u{202e}').contains(&c)
+                || ('\u{2066}'..='\u{2069}').contains(&c))
+    };
+    text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect()
+}
+
 /// Prints a line on stdout. A reader who has enough, such as `head`, is no failure.
 fn say(text: &str) -> std::io::Result<()> {
-    match writeln!(std::io::stdout(), "{}", text.trim_end_matches('\n')) {
+    match writeln!(std::io::stdout(), "{}", plain(text.trim_end_matches('\n'))) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
     }
@@ -271,6 +284,11 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nobody() {
+        assert_eq!(plain("a\u{1b}[31mb\nc\u{202e}d\u{2066}"), "a\u{fffd}[31mb\nc\u{fffd}d\u{fffd}");
+    }
 
     #[test]
     fn commands_are_understood() {

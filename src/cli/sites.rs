@@ -99,8 +99,9 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
         }
+        let is_last = !meta.has_more || data.is_empty();
         all.extend(data);
-        if !meta.has_more {
+        if is_last {
             return Ok(all);
         }
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 pub struct SignIn {
     /// The client that signed in.
     pub client: String,
+    /// The address that gave the token. It is sent nowhere else.
+    pub token_endpoint: String,
     /// Its refresh token, which is good for one use.
     pub refresh_token: String,
 }
@@ -47,7 +49,7 @@ impl SignIns {
         lock.lock()?;
         let file = folder.join("sign-ins.json");
         // A folder that cannot be written is found before a token is used up.
-        private_files::write(&file.with_extension("json.next"), "")?;
+        write_new(&next_to(&file), "")?;
         let all = match std::fs::read_to_string(&file) {
             Ok(text) => serde_json::from_str(&text)
                 .map_err(|error| io::Error::other(format!("{} cannot be read ({error}); delete it", file.display())))?,
@@ -70,10 +72,26 @@ impl SignIns {
     pub fn keep(&mut self, server: &str, sign_in: SignIn) -> io::Result<()> {
         self.all.insert(server.to_owned(), sign_in);
         // A process that dies while it writes leaves the file as it was.
-        let next = self.file.with_extension("json.next");
-        private_files::write(&next, &serde_json::to_string_pretty(&self.all)?)?;
+        let next = next_to(&self.file);
+        write_new(&next, &serde_json::to_string_pretty(&self.all)?)?;
         std::fs::rename(next, &self.file)
     }
+}
+
+/// The file that replaces `file`. The lock is held, so there is one at a time.
+fn next_to(file: &Path) -> PathBuf {
+    file.with_extension("json.next")
+}
+
+/// Writes a file that is made here, so that it is nobody else's and leads nowhere else.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = private_files::options().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// The folder of this program's settings of a person.
@@ -88,7 +106,8 @@ mod tests {
     use super::*;
 
     fn sign_in(token: &str) -> SignIn {
-        SignIn { client: "sightline-cli".to_owned(), refresh_token: token.to_owned() }
+        let token_endpoint = "https://a.example/token".to_owned();
+        SignIn { client: "sightline-cli".to_owned(), token_endpoint, refresh_token: token.to_owned() }
     }
 
     #[test]

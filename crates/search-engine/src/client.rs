@@ -33,6 +33,12 @@ use super::{
 /// The maximum number of rows that one request may ask for.
 const PAGE: usize = 25_000;
 
+/// The longest time to wait that the search engine is believed, in seconds.
+const LONGEST_WAIT: u64 = 3_600;
+
+/// The longest lifetime of an access token that it is believed, in seconds.
+const LONGEST_LIFE: u64 = 24 * 3_600;
+
 /// An access token is not used this shortly before it expires.
 const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
 
@@ -306,8 +312,8 @@ impl SearchEngine {
         let lost = |error: reqwest::Error| Failure::from(Verdict::Retry(None, error.without_url().to_string()));
         let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
         let status = answer.status();
-        let retry_after =
-            answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok()).map(Duration::from_secs);
+        let retry_after = answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok());
+        let retry_after = retry_after.map(|seconds: u64| Duration::from_secs(seconds.min(LONGEST_WAIT)));
         let body = answer.bytes().await.map_err(lost)?;
         if status.is_success() { Ok(body) } else { Err(judge(status.as_u16(), retry_after, &body)) }
     }
@@ -373,7 +379,7 @@ impl Refresh {
             }
             other => other?,
         };
-        let lifetime = TimeDelta::seconds(i64::try_from(answer.expires_in.unwrap_or(3_600)).unwrap_or(3_600));
+        let lifetime = Duration::from_secs(answer.expires_in.unwrap_or(3_600).min(LONGEST_LIFE));
         let expires_at = clock.now() + lifetime;
         let current = AccessToken { value: answer.access_token.clone(), expires_at, connected_at };
         *held = Tokens { current: Some(current), refused: None };

@@ -10,12 +10,11 @@ use std::{
 };
 
 use common::{clock::Clock, secrets::Secrets};
-use redis::streams::StreamRangeReply;
 
 use super::{
     link::Link,
     names::Names,
-    scripts::{TELL, millis},
+    scripts::{HEAR, TELL, millis},
     sealed,
 };
 
@@ -28,6 +27,16 @@ const KEPT: Duration = Duration::from_hours(1);
 /// The number of news that a topic keeps, and that one look takes at most.
 const MOST: usize = 10_000;
 const AT_ONCE: usize = 1_000;
+
+/// The bytes of the largest news, and of those that one look takes at most.
+const LARGEST: usize = 16 * 1024;
+const BYTES: usize = 1024 * 1024;
+
+/// After so many looks everything is heard again, so that a stream that began anew is not missed. Who hears knows what is old.
+const LOOKS: u32 = 60;
+
+/// The id before all others.
+const START: &str = "-";
 
 /// The number of news that may be on their way to Redis. Others are told to nobody.
 const UNDER_WAY: usize = 1_000;
@@ -54,7 +63,8 @@ impl News {
     pub fn tell(&self, news: &[u8]) {
         let topic = self.0.clone();
         let expires_at = topic.clock.now() + KEPT;
-        let Some(value) = sealed::sealed(news, expires_at, &topic.name, &topic.secrets) else { return };
+        let value = sealed::sealed(news, expires_at, &topic.name, &topic.secrets);
+        let Some(value) = value.filter(|value| value.len() <= LARGEST) else { return };
         if topic.under_way.fetch_add(1, Ordering::Relaxed) >= UNDER_WAY {
             topic.under_way.fetch_sub(1, Ordering::Relaxed);
             return;
@@ -68,21 +78,27 @@ impl News {
     }
 
     /// Calls `hear` with all news that are kept and then with each that comes, in the order in which Redis received them, until it
-    /// returns `false` or the topic is dropped.
+    /// returns `false` or the topic is dropped. News may come more than once.
     pub fn listen(&self, mut hear: impl FnMut(&[u8]) -> bool + Send + 'static) {
         let topic: Weak<Topic> = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             let mut ticks = tokio::time::interval(LOOK_EVERY);
             ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            let mut last = "-".to_owned();
+            let (mut last, mut looks) = (START.to_owned(), 0);
             loop {
                 ticks.tick().await;
                 let Some(topic) = topic.upgrade() else { return };
-                while let Some(news) = topic.after(&mut last).await {
+                looks = (looks + 1) % LOOKS;
+                if looks == 0 {
+                    START.clone_into(&mut last);
+                }
+                loop {
+                    let before = last.clone();
+                    let Some(news) = topic.after(&mut last).await else { break };
                     if !news.iter().all(|news| hear(news)) {
                         return;
                     }
-                    if news.len() < AT_ONCE {
+                    if last == before {
                         break;
                     }
                 }
@@ -92,15 +108,18 @@ impl News {
 }
 
 impl Topic {
-    /// The news after the id `last`, which becomes that of the newest. `None` if Redis is away or there are none.
+    /// The news after the id `last`, which becomes that of the newest. `None` if Redis does not tell any; then the next look begins anew.
     async fn after(&self, last: &mut String) -> Option<Vec<Vec<u8>>> {
-        let mut range = redis::cmd("XRANGE");
-        range.arg(&self.name).arg(&*last).arg("+").arg("COUNT").arg(AT_ONCE);
-        let found: StreamRangeReply = self.link.command(&range).await?;
-        let newest = &found.ids.last()?.id;
-        *last = format!("({newest}");
+        let mut script = HEAR.key(&self.name);
+        script.arg(&*last).arg(AT_ONCE).arg(LARGEST).arg(BYTES);
+        let Some((newest, found)): Option<(String, Vec<Vec<u8>>)> = self.link.script(&script).await else {
+            START.clone_into(last);
+            return None;
+        };
+        if !newest.is_empty() {
+            *last = format!("({newest}");
+        }
         let now = self.clock.now();
-        let opened = |value: Vec<u8>| sealed::opened(&value, now, &self.name, &self.secrets);
-        Some(found.ids.iter().filter_map(|entry| opened(entry.get("v")?)).collect())
+        Some(found.iter().filter_map(|value| sealed::opened(value, now, &self.name, &self.secrets)).collect())
     }
 }

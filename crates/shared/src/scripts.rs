@@ -25,6 +25,8 @@ scripts! {
     ADAPT = "adapt.lua";
     /// Adds news to a topic.
     TELL = "tell.lua";
+    /// Reads news of a topic.
+    HEAR = "hear.lua";
     /// Notes that a replica lives.
     BEAT = "beat.lua";
 }

@@ -32,6 +32,8 @@ impl SearchConnections {
     }
 
     async fn end(&self, account: &search_account::Model) -> Result<Ended, Error> {
+        // A refresh holds the account while the search engine answers. Who cannot have it ends nothing.
+        search_accounts::wait_until_free(&self.search.writer, account.id).await?;
         let ended = self.revoke(account).await?;
         let tx = database::begin(&self.search.writer).await?;
         search_accounts::disconnect(&tx, &self.random, account, self.search.clock.now()).await?;

@@ -8,8 +8,11 @@ use chrono::{DateTime, Utc};
 use common::{random::Random, secrets::Secrets};
 use entity::search_account::{self, Status};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
-    EntityTrait, IntoActiveModel, QueryFilter, sea_query::OnConflict,
+    ActiveModelTrait,
+    ActiveValue::Set,
+    ColumnTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait, IntoActiveModel,
+    QueryFilter, QuerySelect as _,
+    sea_query::{LockType, OnConflict},
 };
 use store::{
     database,
@@ -149,6 +152,19 @@ pub async fn mark_refused(
     let changed = search_account::Entity::update_many().set(refused).filter(still(account)).exec(&tx).await?;
     if changed.rows_affected > 0 {
         sites::choose(&tx, account.user_id, now).await?;
+        tx.commit().await?;
+    }
+    Ok(())
+}
+
+/// Waits until nobody holds the row of an account, for as long as a lock may take.
+///
+/// # Errors
+/// Somebody holds it for longer.
+pub async fn wait_until_free(db: &DatabaseConnection, id: Uuid) -> Result<(), Error> {
+    if db.get_database_backend() == DbBackend::Postgres {
+        let tx = database::begin(db).await?;
+        search_account::Entity::find_by_id(id).lock(LockType::NoKeyUpdate).one(&tx).await?;
         tx.commit().await?;
     }
     Ok(())
