@@ -22,12 +22,12 @@ use crate::{
 /// The time for an answer of another service.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was tried, and what came of it.
+/// The outcome of trying one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
     /// The part of the service.
     pub part: &'static str,
-    /// What it is, or what is wrong with it.
+    /// A description of the part, or the reason why it failed.
     pub said: String,
     /// True if the service can work with it.
     pub is_well: bool,

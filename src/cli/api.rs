@@ -21,7 +21,7 @@ const READ: &str = "openid email search:read";
 /// The scope of a stored sign-in.
 const STORED: &str = "openid email search:read offline_access";
 
-/// How often a question is asked that the server asks to repeat.
+/// The most times that one question is asked, where the server says when to ask again.
 const TRIES: u32 = 6;
 
 /// The longest wait between two of them.
@@ -76,12 +76,12 @@ struct Refusal {
     hint: Option<String>,
 }
 
-/// The data of an answer, and what it says about them.
+/// An answer of the API.
 #[derive(Deserialize)]
 pub struct Answer<D, M> {
     /// The data.
     pub data: D,
-    /// What the answer says about them.
+    /// Facts about the data.
     pub meta: M,
 }
 

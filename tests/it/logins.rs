@@ -55,7 +55,7 @@ impl Login {
         self.address.query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned()
     }
 
-    /// Whether it succeeded, its output, and what it said.
+    /// True if it succeeded, its output, and its messages.
     fn end(mut self) -> (bool, String, String) {
         let (mut out, mut said) = (String::new(), String::new());
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();

@@ -81,7 +81,7 @@ async fn a_question_that_a_kind_of_search_cannot_answer_leads_to_one_that_it_can
             holds(&page, &[reason.to_owned(), link.to_owned()]);
         }
     }
-    // What cannot be answered is not offered.
+    // Questions without an answer are not offered.
     let page = browser.get(&format!("{at}?filters={}", on("query"))).await.expect(200);
     holds(
         &page,

@@ -1,4 +1,4 @@
-//! What a page says where there are no numbers.
+//! The words of a page without numbers.
 
 use api::models::AnalysisStatus;
 use maud::{Markup, html};

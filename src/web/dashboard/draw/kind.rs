@@ -34,7 +34,7 @@ pub fn has_class(kind: SearchType, class: &str) -> bool {
     class.starts_with("segment:") || has(kind, FilterDimension::Query)
 }
 
-/// What a kind of search lacks for a page.
+/// The reason why a kind of search cannot answer a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
     /// The page is about queries, which the kind does not have.
@@ -95,7 +95,7 @@ impl Lack {
     }
 }
 
-/// What a dimension is called where a kind of search has none.
+/// The name of a dimension that a kind of search lacks.
 fn plural(dimension: FilterDimension) -> &'static str {
     if dimension == FilterDimension::Device { "devices" } else { "queries" }
 }
