@@ -128,7 +128,7 @@ pub async fn recognise<E: Endpoint>(
 
 /// The caller that a request counts for, and whom lines of the log name.
 fn counted(admitted: &Admitted) -> CountedAs {
-    logs::note_user(admitted.member.user.id);
+    logs::note_user(admitted.member.pseudonym());
     let key = format!("user/{}", admitted.member.user.id);
     CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{clock::Clock, random::Random};
+use common::{clock::Clock, digest::sha256_hex, random::Random};
 use entity::user::{self, Plan, PlanState};
 use identity::{
     Claims, Users,
@@ -39,6 +39,12 @@ pub struct Member {
 }
 
 impl Member {
+    /// The person in lines of the log: the start of the SHA-256 of their id. Nobody can trace it once the id is deleted.
+    #[must_use]
+    pub fn pseudonym(&self) -> String {
+        sha256_hex(&self.user.id.to_string())[..8].to_owned()
+    }
+
     /// Returns the member for a request of `user` at `now`.
     #[must_use]
     pub fn of(config: &Config, user: Arc<user::Model>, now: DateTime<Utc>) -> Self {

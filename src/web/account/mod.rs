@@ -118,7 +118,7 @@ impl Account {
         match admitted {
             Ok(Some(admitted)) => match admitted.credential {
                 Credential::Session { id } => {
-                    logs::note_user(admitted.member.user.id);
+                    logs::note_user(admitted.member.pseudonym());
                     let at_issuer = self.base_url.host_cookie(issuer_session::COOKIE);
                     let issuer_session = cookies(request.headers(), &at_issuer).next().map(sha256_hex);
                     Ok(Visitor { member: admitted.member, session: id, issuer_session })

@@ -7,6 +7,7 @@ mod ask;
 mod door;
 mod draw;
 mod forms;
+mod kind;
 mod opened;
 mod parts;
 mod place;

@@ -13,7 +13,7 @@ use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use super::draw::kind;
+use super::kind;
 use crate::services::analyses::windows::{Windows, oldest_day};
 
 /// The parameters that mean to a page what they mean to the operations.

@@ -10,14 +10,11 @@ use chrono::{Datelike as _, Days, Months, NaiveDate};
 use maud::{Markup, html};
 use search_engine::SearchType;
 
-use super::{
-    conditions,
-    kind::{self, KINDS},
-    presets, words,
-};
+use super::{conditions, presets, words};
 use crate::{
     services::analyses::windows::oldest_day,
     web::dashboard::{
+        kind::{self, KINDS},
         opened::Opened,
         view::{NO_COMPARISON, View, name_of},
     },

@@ -5,7 +5,7 @@ pub mod conditions;
 pub mod controls;
 pub mod empty;
 pub mod footer;
-pub mod kind;
+pub mod lack;
 pub mod layers;
 pub mod presets;
 pub mod rows;

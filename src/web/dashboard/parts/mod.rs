@@ -17,11 +17,9 @@ use maud::{Markup, html};
 
 use super::{
     door::Door,
-    draw::{
-        kind::{self, Lack},
-        presets,
-    },
+    draw::{lack::Lack, presets},
     forms::{self, Sent, Write},
+    kind,
     opened::Opened,
     table::Table,
     view::View,

@@ -1,38 +1,9 @@
-//! Kinds of search, and what a page says where the kind that it was asked for lacks something.
+//! A page that a kind of search cannot answer.
 
 use api::models::FilterDimension;
 use maud::{Markup, html};
-use search_engine::{Dimension, SearchType};
 
-use crate::web::dashboard::{opened::Opened, view::View};
-
-/// Each kind with its value of `searchType` and its name.
-pub const KINDS: [(SearchType, &str, &str); 5] = [
-    (SearchType::Web, "web", "Web"),
-    (SearchType::Image, "image", "Images"),
-    (SearchType::Video, "video", "Videos"),
-    (SearchType::Discover, "discover", "Discover"),
-    (SearchType::GoogleNews, "googleNews", "Google News"),
-];
-
-/// The name of a kind.
-pub fn name(kind: SearchType) -> &'static str {
-    KINDS.iter().find(|(known, ..)| *known == kind).map_or("", |(.., name)| name)
-}
-
-/// Returns whether a kind has rows by a dimension.
-pub fn has(kind: SearchType, dimension: FilterDimension) -> bool {
-    match dimension {
-        FilterDimension::Query => kind.has(Dimension::Query),
-        FilterDimension::Device => kind.has(Dimension::Device),
-        FilterDimension::Page | FilterDimension::Country | FilterDimension::SearchAppearance => true,
-    }
-}
-
-/// Returns whether a kind can tell a part of the traffic. All but segments are told by queries.
-pub fn has_class(kind: SearchType, class: &str) -> bool {
-    class.starts_with("segment:") || has(kind, FilterDimension::Query)
-}
+use crate::web::dashboard::{kind, opened::Opened, view::View};
 
 /// The reason why a kind of search cannot answer a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +33,7 @@ impl Lack {
     /// Draws the page instead: what is lacking, and the ways on. `page` is the name of the page.
     pub fn page(self, opened: &Opened<'_>, page: &str) -> Markup {
         let view = &opened.view;
-        let kind = name(view.search_type());
+        let kind = kind::name(view.search_type());
         let web = view.link(&[("searchType", None), ("offset", None)]);
         let (reason, link, words) = match self {
             Self::Page => (
