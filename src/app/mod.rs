@@ -2,6 +2,7 @@
 
 mod basis;
 mod capacity;
+mod check;
 mod key_file;
 mod key_rotation;
 mod metrics;
@@ -9,7 +10,6 @@ mod parts;
 mod providers;
 mod routes;
 mod sweep;
-mod trial;
 
 use std::{
     fs::File,
@@ -34,10 +34,10 @@ use crate::{
 
 pub use self::{
     basis::mailer,
+    check::{Tried, try_settings},
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
     parts::{demo_people, migrate, open_database},
-    trial::{Tried, try_settings},
 };
 
 /// A running service.

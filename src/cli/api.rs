@@ -133,7 +133,9 @@ impl Api {
     /// # Errors
     /// The server does not answer, or refuses with an error and a hint.
     pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, LoginError> {
-        for number in 1.. {
+        let mut tries = 0;
+        loop {
+            tries += 1;
             let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
             let answer =
                 request.bearer_auth(self.token.expose_secret()).send().await.map_err(|error| failed(&error))?;
@@ -142,7 +144,7 @@ impl Api {
                 return answer.json().await.map_err(|error| failed(&error));
             }
             let wait = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-            if let Some(wait) = wait.map(Duration::from_secs).filter(|wait| number < TRIES && *wait <= LONGEST_WAIT) {
+            if let Some(wait) = wait.map(Duration::from_secs).filter(|wait| tries < TRIES && *wait <= LONGEST_WAIT) {
                 tokio::time::sleep(wait).await;
                 continue;
             }
@@ -151,7 +153,6 @@ impl Api {
             };
             return Err(LoginError::Failed(hint.unwrap_or(error)));
         }
-        Err(LoginError::TimedOut)
     }
 }
 
