@@ -73,6 +73,12 @@ impl Bucket {
         Self { most: speed, speed, level: 0.0, at: now, halved_at: None }
     }
 
+    /// Records that the burst was used up at `at`.
+    pub fn use_up(&mut self, at: Instant) {
+        self.drain(at);
+        self.level = self.level.max(self.speed.burst);
+    }
+
     /// The current speed.
     pub fn speed(&self) -> Speed {
         self.speed

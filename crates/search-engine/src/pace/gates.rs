@@ -86,6 +86,17 @@ impl Gate {
         };
         Self { all: Counter::new(pace, now), shared: Counter::new(part, now) }
     }
+
+    fn used_up(pace: Pace, at: Instant) -> Self {
+        let mut gate = Self::new(pace, at);
+        gate.use_up(at);
+        gate
+    }
+
+    fn use_up(&mut self, at: Instant) {
+        self.all.bucket.use_up(at);
+        self.shared.bucket.use_up(at);
+    }
 }
 
 /// The gates of all sites and accounts that were used recently, and of the service's own quota.
@@ -96,12 +107,20 @@ pub struct Gates {
     quotas: Option<[Bucket; 2]>,
     known: HashMap<Key, Gate>,
     swept_at: Option<Instant>,
+    /// When the bursts of all sites and accounts were used up elsewhere.
+    used_up_at: Option<Instant>,
 }
 
 impl Gates {
     /// Creates an empty set of gates.
     pub fn new(pace: Pace) -> Self {
-        Self { pace, quotas: None, known: HashMap::new(), swept_at: None }
+        Self { pace, quotas: None, known: HashMap::new(), swept_at: None, used_up_at: None }
+    }
+
+    /// Records that the bursts of all sites and accounts were used up elsewhere at `at`.
+    pub fn use_up(&mut self, at: Instant) {
+        self.used_up_at = Some(at);
+        self.known.values_mut().for_each(|gate| gate.use_up(at));
     }
 
     /// Returns the earliest time, from `now` on, at which a request may pass, or `None` if one in flight must end first.
@@ -176,7 +195,8 @@ impl Gates {
     fn each(&mut self, way: &Way, now: Instant, mut visit: impl FnMut(&mut Counter)) {
         let of_account = Pace { max_in_flight: u32::MAX, ..self.pace };
         for (key, pace) in [(Key::Site(way.site.clone()), self.pace), (Key::Account(way.account), of_account)] {
-            let gate = self.known.entry(key).or_insert_with(|| Gate::new(pace, now));
+            let new = || self.used_up_at.map_or_else(|| Gate::new(pace, now), |at| Gate::used_up(pace, at));
+            let gate = self.known.entry(key).or_insert_with(new);
             visit(&mut gate.all);
             if way.lane == Lane::Shared {
                 visit(&mut gate.shared);

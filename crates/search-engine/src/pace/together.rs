@@ -3,7 +3,7 @@
 //! With Redis, the gates of all replicas decide. Without it, each replica has its part of the pace.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -35,6 +35,8 @@ pub struct Together {
 struct Part {
     gates: Gates,
     of: u32,
+    /// The last time at which the gates of all replicas decided, if they have decided since the part did.
+    together_at: Option<Instant>,
 }
 
 /// A request that has passed.
@@ -48,14 +50,18 @@ pub enum PassedTogether {
 impl Together {
     /// The pace of all replicas that share `shared`.
     pub fn new(shared: SharedGates, pace: Pace) -> Self {
-        let part = Part { gates: Gates::new(pace), of: 1 };
+        let part = Part { gates: Gates::new(pace), of: 1, together_at: None };
         Self { shared, pace, part: Arc::new(Mutex::new(part)) }
     }
 
     /// Waits until a request may start.
     pub async fn pass(&self, way: &Way) -> PassedTogether {
         loop {
-            match self.shared.enter(self.gates(way)).await {
+            let entry = self.shared.enter(self.gates(way)).await;
+            if entry.is_some() {
+                self.part().together_at = Some(Instant::now());
+            }
+            match entry {
                 Some(Entry::Passed(passed, wait)) => {
                     sleep(wait).await;
                     return PassedTogether::Shared(passed);
@@ -70,12 +76,18 @@ impl Together {
         }
     }
 
-    /// Passes this replica's part, or returns when to ask again.
+    /// Passes this replica's part, or returns when to ask again. The part has no burst of its own: the replicas may have used up the
+    /// common one just before Redis was lost.
     fn pass_alone(&self, way: &Way) -> Option<Instant> {
         let (now, replicas) = (Instant::now(), self.shared.replicas());
-        let mut part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = self.part();
         if part.of != replicas {
-            *part = Part { gates: Gates::new(self.pace.divided_by(replicas)), of: replicas };
+            part.gates = Gates::new(self.pace.divided_by(replicas));
+            part.of = replicas;
+            part.gates.use_up(now);
+        }
+        if let Some(at) = part.together_at.take() {
+            part.gates.use_up(at);
         }
         match part.gates.opens_at(way, now) {
             Some(at) if at <= now => {
@@ -85,6 +97,10 @@ impl Together {
             Some(at) => Some(at.min(now + LONGEST)),
             None => Some(now + FULL),
         }
+    }
+
+    fn part(&self) -> MutexGuard<'_, Part> {
+        self.part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The gates on a way: those of the account and of the service, and last the site's, whose places in flight are held longest.
@@ -138,7 +154,7 @@ impl PassedTogether {
 impl Drop for PassedTogether {
     fn drop(&mut self) {
         if let Self::Part { together, way } = self {
-            together.part.lock().unwrap_or_else(PoisonError::into_inner).gates.leave(way, Instant::now());
+            together.part().gates.leave(way, Instant::now());
         }
     }
 }

@@ -122,3 +122,33 @@ fn a_second_question_a_second_later_waits_for_nothing() {
         sim.pass(ms(1_000));
     }
 }
+
+#[test]
+fn a_used_up_burst_comes_back_at_the_rate_for_known_and_for_new_sites() {
+    let start = Instant::now();
+    let known = own();
+    let mut gates = Gates::new(Pace::default());
+    assert_eq!(passing(&mut gates, &known, start, 100), FIRST_BURST);
+    gates.use_up(start);
+    for (way, what) in [(known, "known"), (way(2, "b", Lane::Own), "new"), (way(3, "c", Lane::Shared), "shared")] {
+        assert_eq!(passing(&mut gates, &way, start, 1), 0, "{what}");
+        // Half of 18 a second, and half of that for the readers of share links.
+        let (later, fits) = (start + ms(1_000), if way.lane == Lane::Shared { 4 } else { 9 });
+        assert_eq!(passing(&mut gates, &way, later, 100), fits, "{what}");
+        let much_later = later + ms(60_000);
+        assert_eq!(passing(&mut gates, &way, much_later, 1), 1, "{what}");
+    }
+    let newest = way(4, "d", Lane::Own);
+    assert_eq!(passing(&mut gates, &newest, start + ms(60_000), 100), FIRST_BURST, "a minute later");
+}
+
+/// How many of `most` requests pass at a time. They end at once.
+fn passing(gates: &mut Gates, way: &Way, now: Instant, most: usize) -> usize {
+    let mut passed = 0;
+    while passed < most && gates.opens_at(way, now).is_some_and(|at| at <= now) {
+        gates.enter(way, now);
+        gates.leave(way, now);
+        passed += 1;
+    }
+    passed
+}
