@@ -16,6 +16,16 @@ def figures_of(answer: Answer) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def names_in(data: object) -> set[str]:
+    """The queries and pages that an answer names."""
+    if isinstance(data, list):
+        return set().union(*(names_in(entry) for entry in data))
+    if not isinstance(data, dict):
+        return set()
+    own = {data[key] for key in ("query", "page") if isinstance(data.get(key), str)}
+    return own.union(*(names_in(entry) for entry in data.values()))
+
+
 class Caller:
     """Asks at the balancer, or at one replica, as several people."""
 
@@ -25,6 +35,8 @@ class Caller:
         self.tokens: dict[str, str] = {}
         # The properties of each person and of the oracle's owner and stranger, by their site.
         self.properties: dict[str, dict[str, str]] = {}
+        # The queries and pages that the oracle named.
+        self.named: set[str] = set()
 
     async def sign_in(self) -> None:
         for name in ("owner", "stranger", "viewer"):
@@ -94,4 +106,5 @@ class Caller:
         fields = {"host": f"127.0.0.1:{address[1]}", "authorization": f"Bearer {token}"}
         answer = await ask(address, "GET", f"/api/properties/{property_id}/{path}", fields)
         assert answer.status == 200, (path, answer)
+        self.named |= names_in(answer.json()["data"])
         return figures_of(answer)

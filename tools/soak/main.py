@@ -3,11 +3,12 @@
 usage: main.py [--seed N] [--seconds N] --keep FOLDER NOW NEXT
 
 NOW and NEXT are programs of two versions. Every twenty seconds there is a fault. Prints a Markdown table, and fails if an invariant does
-not hold; then the history and the logs stay in FOLDER.
+not hold. The history and the logs stay in FOLDER.
 """
 
 import argparse
 import asyncio
+import re
 import shutil
 import sys
 import tempfile
@@ -17,13 +18,17 @@ from caller import Caller
 from checker import Checker, Limits, Verdict, complaints, table
 from faults import EVERY_SECONDS, Faults, schedule
 from history import History, now
-from load import WRITTEN, Load
+from load import SITES, WRITTEN, Load
 from report import report
+from servers import Held
 from world import BUCKET, RATE_BURST, RATE_PER_MINUTE, REFILL, TTL_SECONDS, World
 
 # A long run goes on replacing replicas until so many requests have met it.
 LONG_SECONDS = 300
 ROLLED = 10_000
+
+# A claim of a reading, as Redis holds it.
+CLAIM = re.compile(rb"C[01][0-9a-f]{16}:[0-9]+")
 
 
 def say(text: str) -> None:
@@ -71,6 +76,7 @@ class Soak:
             await self.load.crowd(50, "quiet")
             say(f"{now() - begun:5.0f} s  {kind}")
             await faults.strike(kind)
+            await self._look_at_redis()
         while self.options.seconds >= LONG_SECONDS and self._rolled() < ROLLED:
             say(f"{now() - begun:5.0f} s  rolling, after {self._rolled():,} requests")
             await faults.strike("rolling")
@@ -81,20 +87,33 @@ class Soak:
 
     async def _sample(self) -> None:
         """Records once a second how many calls of Redis had no answer."""
-        last: dict[str, tuple[object, int]] = {}
+        last: dict[tuple[object, str], int] = {}
+        is_first = True
         while True:
             begun = now()
             for name, replica in self.world.replicas.items():
-                program, (before_program, before) = replica.program, last.get(name, (None, 0))
-                calls = await replica.calls_alone()
-                new = calls - before if program is before_program else calls
-                last[name] = (program, max(calls, before) if program is before_program else calls)
-                if new > 0 and before_program is not None:
-                    self.history.add("alone", begun - 1, replica=name, calls=new)
+                program = replica.program
+                for outcome, calls in (await replica.calls_alone()).items():
+                    new = calls - last.get((program, outcome), 0)
+                    last[program, outcome] = max(calls, last.get((program, outcome), 0))
+                    if new > 0 and not is_first:
+                        self.history.add("alone", begun - 1, replica=name, outcome=outcome, calls=new)
+            is_first = False
             await asyncio.sleep(1)
 
+    async def _look_at_redis(self) -> list[Held]:
+        """Records the claims and the keys that never end."""
+        held = await self.world.redis.contents()
+        for entry in held:
+            if CLAIM.search(entry.value):
+                self.history.add("claim", now(), key=entry.key.decode(), lasts=entry.lasts)
+            elif entry.lasts < 0:
+                self.history.add("endless", now(), key=entry.key.decode())
+        return held
+
     async def _look(self) -> None:
-        """Records which notes are there, and what the oracle says to every question."""
+        """Records which notes are there, what the oracle says to every question, and what of it can be read in Redis."""
+        held = await self._look_at_redis()
         property_id, offset, more = self.caller.properties["owner"][WRITTEN], 0, True
         while more:
             path = f"/api/properties/{property_id}/annotations?limit=500&offset={offset}"
@@ -107,6 +126,10 @@ class Soak:
         say(f"asks the oracle {len(asked):,} questions")
         for question in sorted(asked):
             self.history.add("oracle", now(), question=list(question), figures=await self.caller.oracle(question))
+        words = {*self.caller.named, *SITES, "owner@demo.test", "stranger@demo.test"}
+        for entry in held:
+            shown = sorted(word for word in words if word.encode() in entry.key + entry.value)
+            self.history.add("held", now(), key=entry.key.decode(), words=len(words), shown=shown)
 
 
 def main() -> int:
@@ -121,20 +144,17 @@ def main() -> int:
     # The user postgres walks through it.
     folder.chmod(0o755)
     soak = Soak(options, folder)
-    is_kept = True
     try:
         verdicts = asyncio.run(soak.run())
-        is_kept = not all(verdict.holds for verdict in verdicts)
     finally:
         shutil.rmtree(options.keep, ignore_errors=True)
-        if is_kept:
-            options.keep.mkdir(parents=True)
-            soak.history.keep(options.keep / "history.jsonl")
-            for log in folder.glob("*.log"):
-                shutil.copy(log, options.keep)
-            say(f"the history and the logs are in {options.keep}")
+        options.keep.mkdir(parents=True)
+        soak.history.keep(options.keep / "history.jsonl")
+        for log in folder.glob("*.log"):
+            shutil.copy(log, options.keep)
+        say(f"the history and the logs are in {options.keep}")
         shutil.rmtree(folder, ignore_errors=True)
-    return 1 if is_kept else 0
+    return 0 if all(verdict.holds for verdict in verdicts) else 1
 
 
 if __name__ == "__main__":

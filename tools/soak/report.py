@@ -27,7 +27,8 @@ def report(checker: Checker) -> str:
     if ready := [fault["ready"] for fault in checker.faults if "ready" in fault]:
         lines.append(f"ready again after PostgreSQL: {', '.join(f'{seconds:.1f} s' for seconds in ready)}")
     lines.append(f"readings at the search engine: {len(checker.of('upstream')):,}")
-    lines.append(f"calls of Redis without an answer outside its faults: {checker.alone(0, float('inf')):,}")
+    alone = ", ".join(f"{calls:,} {outcome}" for outcome, calls in sorted(checker.alone_by_outcome().items()))
+    lines.append(f"calls of Redis without an answer outside its faults: {alone or 'none'}")
     faults: dict[str, int] = {}
     for fault in checker.faults:
         faults[fault["fault"]] = faults.get(fault["fault"], 0) + 1

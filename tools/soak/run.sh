@@ -2,7 +2,7 @@
 # Runs three replicas under load and faults for ten minutes, and checks what they promised.
 # usage: tools/soak/run.sh [more arguments of main.py, such as --seed N]
 # SOAK_SECONDS is how long it takes, 600 unless set. SERVER and SERVER_NEXT name built programs of two versions to use instead of building
-# them. On failure the history and the logs are kept below target/soak. Needs Rust, Python 3.11, git, PostgreSQL and redis-server.
+# them. The history and the logs are kept in target/soak/last. Needs Rust, Python 3.11, git, PostgreSQL and redis-server.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,4 +20,4 @@ if [ -z "${SERVER_NEXT:-}" ]; then
     (cd "$work/next" && cargo build --target-dir "$target")
     SERVER_NEXT=$target/debug/sightline-next
 fi
-python3 -B "$here/main.py" --seconds "${SOAK_SECONDS:-600}" --keep "$work/failed" "$@" "$server" "$SERVER_NEXT"
+python3 -B "$here/main.py" --seconds "${SOAK_SECONDS:-600}" --keep "$work/last" "$@" "$server" "$SERVER_NEXT"

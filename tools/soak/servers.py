@@ -6,6 +6,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -70,6 +71,15 @@ class Postgres:
         await self._program("pg_ctl", "--pgdata", str(self.folder / "data"), "--mode", "immediate", "--wait", "stop")
 
 
+@dataclass
+class Held:
+    """A key of Redis, the milliseconds that it still lasts, -1 for ever, and its value as Redis stores it."""
+
+    key: bytes
+    lasts: int
+    value: bytes | None
+
+
 class Redis:
     """A server that writes nothing to the disk."""
 
@@ -85,7 +95,7 @@ class Redis:
         program = shutil.which("redis-server")
         if program is None:
             raise Failed("no redis-server is installed")
-        settings = ["--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "no", "--dir", str(self.folder)]
+        settings = ["--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "no", "--rdbcompression", "no", "--dir", str(self.folder)]
         with open(self.folder / "log", "ab") as log:
             self.process = await asyncio.create_subprocess_exec(program, *settings, stdout=log, stderr=log)
         async with asyncio.timeout(60):
@@ -104,6 +114,31 @@ class Redis:
         try:
             writer.write(f"{command}\r\n".encode())
             return (await reader.readline()).decode().strip()
+        finally:
+            writer.close()
+
+    async def contents(self) -> list[Held]:
+        """All keys with their values."""
+        reader, writer = await asyncio.open_unix_connection(self.socket)
+
+        async def answer():
+            line = (await reader.readline()).strip()
+            kind, rest = line[:1], line[1:]
+            if kind == b"-":
+                raise Failed(rest.decode())
+            if kind == b"$":
+                return None if rest == b"-1" else (await reader.readexactly(int(rest) + 2))[:-2]
+            if kind == b"*":
+                return [await answer() for _ in range(int(rest))]
+            return int(rest) if kind == b":" else rest
+
+        async def ask(*words: bytes):
+            writer.write(b"".join([b"*%d\r\n" % len(words), *(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)]))
+            return await answer()
+
+        try:
+            held = [Held(key, await ask(b"PTTL", key), await ask(b"DUMP", key)) for key in await ask(b"KEYS", b"*")]
+            return [entry for entry in held if entry.value is not None]
         finally:
             writer.close()
 

@@ -137,10 +137,10 @@ class Replica:
         is_well = status == 200 and parts.get("redis") == "ok" and self.world.balancer.is_well(self.name)
         return is_well and set((await self._metrics("sightline_redis_up")).values()) == {1}
 
-    async def calls_alone(self) -> int:
-        """The calls of Redis without an answer. For each of them it decided by itself."""
+    async def calls_alone(self) -> dict[str, int]:
+        """The calls of Redis without an answer, by link and outcome. For each of them it decided by itself."""
         calls = await self._metrics("sightline_redis_calls_total")
-        return sum(count for name, count in calls.items() if 'outcome="answered"' not in name)
+        return {name: count for name, count in calls.items() if 'outcome="answered"' not in name}
 
     async def _metrics(self, name: str) -> dict[str, int]:
         """The values of a metric by its labels. None if it does not answer."""
