@@ -17,12 +17,12 @@ def figures_of(answer: Answer) -> str:
 
 
 def names_in(data: object) -> set[str]:
-    """The queries and pages that an answer names."""
+    """The queries and pages that an answer names. Shorter names stand in sealed values by chance."""
     if isinstance(data, list):
         return set().union(*(names_in(entry) for entry in data))
     if not isinstance(data, dict):
         return set()
-    own = {data[key] for key in ("query", "page") if isinstance(data.get(key), str)}
+    own = {data["key"]} if len(data.get("key") or "") >= 8 else set()
     return own.union(*(names_in(entry) for entry in data.values()))
 
 

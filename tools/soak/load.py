@@ -16,7 +16,7 @@ WRITTEN = "https://www.ledgerline.example/"
 SHARED = "sc-domain:northmoor.example"
 STORMED = "sc-domain:quietmeadow.test"
 
-ANALYSES = ("performance", "performance", "countries", "query-count", "branded-traffic")
+ANALYSES = ("performance?", "performance?scope=all&", "countries?", "query-count?", "branded-traffic?")
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 # Requests of one kind of load under way at most, so that it waits while a replica is stopped.
@@ -95,7 +95,7 @@ class Load:
             dice = random.Random(f"{self.seed} hot {dice.randrange(20)}")
         analysis, site = dice.choice(ANALYSES), dice.choice(SITES)
         last = dice.randrange(12, 400)
-        return "owner", site, f"{analysis}?startDate={self.world.day(last + dice.randrange(4))}&endDate={self.world.day(last)}"
+        return "owner", site, f"{analysis}startDate={self.world.day(last + dice.randrange(4))}&endDate={self.world.day(last)}"
 
     async def ask(self, op: str, question: tuple[str, str, str], **facts) -> None:
         person, site, path = question

@@ -238,6 +238,7 @@ impl Link {
         match (changed, is_closed) {
             (true, true) => tracing::info!(link, "Redis is back"),
             (true, false) => {
+                let error = error.unwrap_or("half of the last answers were slow");
                 tracing::warn!(link, error, "Redis is away; each replica works by itself until it is back");
             }
             (false, _) => {}
