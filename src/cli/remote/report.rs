@@ -12,9 +12,8 @@ use super::{
     login::LoginError,
     numbers::{Day, Metrics, change, difference, grouped, sparkline},
     sites::{self, Property},
-    table::table,
 };
-use crate::config::Config;
+use crate::{cli::table::table, config::Config};
 
 /// The most days that have as many days of history before them.
 const COMPARABLE: u32 = 240;

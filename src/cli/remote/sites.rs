@@ -10,9 +10,8 @@ use super::{
     api::{Answer, Api, At},
     login::LoginError,
     numbers::{Day, Metrics, change, grouped, sparkline},
-    table::table,
 };
-use crate::config::Config;
+use crate::{cli::table::table, config::Config};
 
 /// The time between two looks at a list that is still being read.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

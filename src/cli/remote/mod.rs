@@ -1,0 +1,9 @@
+//! The commands that ask a running server, as any other client of it does.
+
+pub mod api;
+mod browser;
+pub mod login;
+mod numbers;
+pub mod report;
+pub mod sites;
+mod stored;
