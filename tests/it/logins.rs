@@ -1,8 +1,10 @@
 //! Tests of commands that sign a person in at a running server.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpListener,
     process::{Child, ChildStderr, Command, Output},
+    thread,
 };
 
 use serde_json::Value;
@@ -164,4 +166,31 @@ async fn a_sign_in_is_stored_for_the_next_report() {
     let stored = std::fs::read_to_string(settings.path().join("sightline/sign-ins.json")).unwrap();
     let stored: Value = serde_json::from_str(&stored).unwrap();
     assert_eq!(stored[&server.url]["client"], "sightline-cli");
+}
+
+/// A server whose answers do not end. Returns its address.
+fn endless() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n\"");
+                while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+            });
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn answers_of_any_length_are_read_to_a_limit() {
+    let (settings, server) = (TempDir::new().unwrap(), endless());
+    for arguments in [&["login"][..], &["sites"], &["report", "northmoor"]] {
+        let refused = command(&settings, &server, arguments).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
+        assert!(said.contains(&server) && said.contains("more than 32 MiB"), "{arguments:?}: {said}");
+    }
 }

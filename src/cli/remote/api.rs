@@ -10,7 +10,9 @@ use url::Url;
 
 use super::{
     browser,
-    login::{Issuer, LoginError, Tokens, failed, login},
+    error::RemoteError,
+    http::send,
+    login::{Issuer, Tokens, login},
     stored::{SignIn, SignIns},
 };
 use crate::{app, config::Config};
@@ -51,7 +53,7 @@ impl At {
 }
 
 /// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
-pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, LoginError> {
+pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
     let (base_url, http, random) = (at.base_url(config), http()?, Random::system());
     if let Some(name) = &at.name {
         return login(&base_url, name, scope, http, &random).await;
@@ -88,14 +90,14 @@ pub struct Answer<D, M> {
 impl Api {
     /// The API of a server for the person of an earlier sign-in, or of a sign-in in a browser, which is stored for the next time. A
     /// demo person needs neither.
-    pub async fn open(at: &At, config: &Config) -> Result<Self, LoginError> {
+    pub async fn open(at: &At, config: &Config) -> Result<Self, RemoteError> {
         let (base_url, http) = (at.base_url(config), http()?);
         if let Some(name) = &at.name {
             let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
             return Ok(Self { base_url, token: token.into(), http });
         }
         let issuer = Issuer::of(&base_url, &http).await?;
-        let lock = || SignIns::lock().map_err(|error| LoginError::Failed(format!("the stored sign-in: {error}")));
+        let lock = || SignIns::lock().map_err(|error| RemoteError::Failed(format!("the stored sign-in: {error}")));
         // One process at a time, because a refresh token is good for one use.
         let mut stored = lock()?;
         let is_of = |kept: &SignIn| {
@@ -132,30 +134,29 @@ impl Api {
     ///
     /// # Errors
     /// The server does not answer, or refuses with an error and a hint.
-    pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, LoginError> {
+    pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, RemoteError> {
         let mut tries = 0;
         loop {
             tries += 1;
             let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
-            let answer =
-                request.bearer_auth(self.token.expose_secret()).send().await.map_err(|error| failed(&error))?;
-            let status = answer.status();
+            let answer = send(request.bearer_auth(self.token.expose_secret())).await?;
+            let status = answer.status;
             if status.is_success() {
-                return answer.json().await.map_err(|error| failed(&error));
+                return answer.json();
             }
-            let wait = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+            let wait = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             if let Some(wait) = wait.map(Duration::from_secs).filter(|wait| tries < TRIES && *wait <= LONGEST_WAIT) {
                 tokio::time::sleep(wait).await;
                 continue;
             }
-            let Ok(Refusal { error, hint }) = answer.json().await else {
-                return Err(LoginError::Failed(format!("{} answered {status}", self.base_url)));
+            let Ok(Refusal { error, hint }) = answer.json() else {
+                return Err(RemoteError::Failed(format!("{} answered {status}", self.base_url)));
             };
-            return Err(LoginError::Failed(hint.unwrap_or(error)));
+            return Err(RemoteError::Failed(hint.unwrap_or(error)));
         }
     }
 }
 
-fn http() -> Result<reqwest::Client, LoginError> {
-    app::http_client().map_err(|error| LoginError::Failed(error.to_string()))
+fn http() -> Result<reqwest::Client, RemoteError> {
+    app::http_client().map_err(|error| RemoteError::Failed(error.to_string()))
 }

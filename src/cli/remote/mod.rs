@@ -2,6 +2,8 @@
 
 pub mod api;
 mod browser;
+pub mod error;
+mod http;
 pub mod login;
 mod numbers;
 pub mod report;
