@@ -25,6 +25,7 @@ use self::{
     remote::{
         api::{At, sign_in},
         login::EVERYTHING,
+        logout::{Logout, logout},
         report::{Report, report},
         sites::{Sites, sites},
     },
@@ -66,6 +67,8 @@ pub enum Command {
     Serve,
     /// Sign in at a running server and print an access token.
     Login(Login),
+    /// End the sign-in that `sites` and `report` stored.
+    Logout(Logout),
     /// Print the sites of a person, with their numbers.
     Sites(Sites),
     /// Print how a site is doing.
@@ -194,6 +197,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
             let scope = scope.as_deref().unwrap_or(EVERYTHING);
             say(&sign_in(&at, scope, &Config::of_process()?).await?)?;
         }
+        Command::Logout(options) => say(&logout(&options, &Config::of_process()?).await?)?,
         Command::Sites(options) => say(&sites(&options, &Config::of_process()?).await?)?,
         Command::Report(options) => say(&report(&options, &Config::of_process()?).await?)?,
         Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
@@ -295,6 +299,8 @@ mod tests {
             "sightline login --as viewer",
             "sightline login --scope search:read",
             "sightline login --server https://search.example.org --client-id board",
+            "sightline logout",
+            "sightline logout --server https://search.example.org",
             "sightline sites --as owner --json",
             "sightline report northmoor --days 91 --compare previous_year --json",
             "sightline report northmoor --csv",

@@ -18,4 +18,7 @@ pub enum RemoteError {
     /// Nobody signed in at the page.
     #[error("nobody signed in at that address within ten minutes")]
     TimedOut,
+    /// The folder of stored sign-ins cannot be used.
+    #[error("the stored sign-in: {0}")]
+    Stored(#[from] std::io::Error),
 }

@@ -57,10 +57,19 @@ impl Received {
     /// # Errors
     /// It is something else, or a refusal.
     pub fn success<T: DeserializeOwned>(self) -> Result<T, RemoteError> {
+        self.accepted()?;
+        self.json()
+    }
+
+    /// Says whether the answer is a good one.
+    ///
+    /// # Errors
+    /// It is a refusal.
+    pub fn accepted(&self) -> Result<(), RemoteError> {
         if self.status.is_success() {
-            return self.json();
+            return Ok(());
         }
-        Err(RemoteError::Failed(format!("{} answered {}", without_query(self.address), self.status)))
+        Err(RemoteError::Failed(format!("{} answered {}", without_query(self.address.clone()), self.status)))
     }
 }
 

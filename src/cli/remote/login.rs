@@ -1,10 +1,12 @@
 //! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use common::{digest::pkce_challenge, random::Random, urls::is_secure};
 use issuer::demo::people;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use url::Url;
 
 use super::{error::RemoteError, http::send};
@@ -28,6 +30,7 @@ pub struct Issuer {
     name: String,
     authorization_endpoint: String,
     token_endpoint: String,
+    revocation_endpoint: Option<String>,
     /// True if it is the server's own.
     #[serde(skip)]
     is_own: bool,
@@ -40,6 +43,16 @@ pub struct Tokens {
     pub access_token: SecretString,
     /// The refresh token, if one was granted.
     pub refresh_token: Option<SecretString>,
+    refresh_token_expires_in: Option<Value>,
+}
+
+impl Tokens {
+    /// The time at which the refresh token that was granted `now` expires, if the issuer says so. No standard makes it.
+    #[must_use]
+    pub fn good_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let seconds = self.refresh_token_expires_in.as_ref()?.as_i64()?;
+        now.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+    }
 }
 
 /// The scope of a token that may do everything that its person may.
@@ -130,6 +143,21 @@ impl Issuer {
             return Ok(None);
         }
         answer.success().map(Some)
+    }
+
+    /// Ends the access that a refresh token of `client` gives (RFC 7009).
+    ///
+    /// # Errors
+    /// The issuer does not answer, refuses, or has no endpoint for it beside the one that gave the token.
+    pub async fn revoke(&self, client: &str, token: &str, http: &reqwest::Client) -> Result<(), RemoteError> {
+        let origin = |address: &str| Url::parse(address).ok().map(|url| url.origin());
+        let endpoint = self.revocation_endpoint.as_deref();
+        let endpoint = endpoint.filter(|endpoint| origin(endpoint) == origin(&self.token_endpoint));
+        let endpoint = endpoint.ok_or_else(|| {
+            RemoteError::Failed(format!("{} has no revocation endpoint beside its token endpoint", self.name))
+        })?;
+        let form = [("token", token), ("token_type_hint", "refresh_token"), ("client_id", client)];
+        send(http.post(endpoint).form(&form)).await?.accepted()
     }
 }
 

@@ -5,6 +5,7 @@ mod browser;
 pub mod error;
 mod http;
 pub mod login;
+pub mod logout;
 mod numbers;
 pub mod report;
 pub mod sites;
