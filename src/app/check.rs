@@ -1,11 +1,11 @@
 //! Tries everything that the settings name, without changing anything.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use common::{clock::Clock, random::Random};
 use identity::issuer::Issuer;
 use issuer::mail::Mailer;
-use store::{postgres, schema};
+use store::{database, postgres, schema};
 use url::Url;
 
 use super::{
@@ -64,11 +64,8 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
 
 async fn database(config: &Config) -> Outcome {
     let url = config.database_url();
-    let file = url.strip_prefix("sqlite://").and_then(|rest| rest.split('?').next());
-    if let Some(file) = file
-        && !Path::new(file).exists()
-    {
-        return Ok(format!("{file}: `sightline serve` makes it"));
+    if let Some(file) = database::missing_file(&url) {
+        return Ok(format!("{}: `sightline serve` makes it", file.display()));
     }
     let opened = parts::connect(config).await.map_err(said)?;
     let schema = match schema::lacks(&opened.writer).await.map_err(|error| said(error.into()))? {
@@ -80,8 +77,8 @@ async fn database(config: &Config) -> Outcome {
                 .map_or_else(|error| said(error.into()), |()| String::new()));
         }
     };
-    let place = file.map_or_else(|| "PostgreSQL".to_owned(), str::to_owned);
-    Ok(format!("{place}: {schema}"))
+    let file = url.strip_prefix("sqlite://").and_then(|rest| rest.split('?').next());
+    Ok(format!("{}: {schema}", file.unwrap_or("PostgreSQL")))
 }
 
 fn key(config: &Config) -> Outcome {

@@ -35,8 +35,9 @@ pub struct Resealed {
 /// # Errors
 /// Another process uses the key or serves the file, or a value cannot be opened. Nothing is changed then.
 pub async fn rotate_secrets(config: &Config, random: &Random) -> Result<Resealed, Error> {
-    parts::make_data_folder(config)?;
+    parts::check_for_database(config)?;
     let _claim = database::claim(&config.database_url())?;
+    let db = parts::open_existing_database(config).await?.writer;
     if let Some(keys) = key_file::configured(config)? {
         if keys.previous.is_none() {
             return Err(Error::invalid(
@@ -44,12 +45,10 @@ pub async fn rotate_secrets(config: &Config, random: &Random) -> Result<Resealed
                  (`openssl rand -hex 32`) and the old one into secrets.previous_key, and run this command again",
             ));
         }
-        let db = parts::open_database(config).await?.writer;
         let count = reseal(&db, &secrets(&keys, random)).await?;
         return Ok(Resealed { count, key_file: None });
     }
     let rotation = Rotation::prepare(config, random)?;
-    let db = parts::open_database(config).await?.writer;
     let keys = rotation.begin(&db, random).await?;
     let count = reseal(&db, &secrets(&keys, random)).await?;
     rotation.finish(&keys)?;

@@ -296,6 +296,8 @@ mod tests {
             ("[identity]\nregistration = \"shut\"", &[], &["`identity.registration`", "open", "closed"]),
             ("[identity]\nkey_max_age = \"1m\"", &[], &["`identity.key_max_age`", "1h to 3650d"]),
             ("[database]\nurl = \"mysql://x\"", &[], &["`database.url`", "sqlite", "postgres"]),
+            ("[database]\nurl = \"sqlite:\"", &[], &["`database.url`", "the name of a file"]),
+            ("", &[("SIGHTLINE_DATABASE__URL", "sqlite://?mode=rwc")], &["`database.url`", "the name of a file"]),
             ("[search_engine]\napi_url = \"https://x\"", &[], &["`search_engine`", "together"]),
             (&engine("http://engine.example"), &[], &["`search_engine.token_url`", "https"]),
             ("[seo.provider_b]\nurl = \"http://b.example/v3\"", &[], &["`seo.provider_b.url`", "https"]),

@@ -252,6 +252,7 @@ async fn a_public_service_has_accounts_and_no_demo_people() {
 fn accounts_are_added_listed_reset_and_removed_without_a_server() {
     let folder = TempDir::new().unwrap();
     let settings = [("BASE_URL", "https://search.example.org")];
+    assert!(run(folder.path(), &["migrate"], &[]).status.success());
     let user = |arguments: &[&str]| run(folder.path(), &[&["user"][..], arguments].concat(), &settings);
     let added = user(&["add", "ann@corp.test", "--name", "Ann"]);
     let link = text(&added.stdout);
@@ -271,6 +272,40 @@ fn accounts_are_added_listed_reset_and_removed_without_a_server() {
     assert!(!text(&user(&["list"]).stdout).contains("ann@"));
     let elsewhere = run(folder.path(), &["user", "list"], &[("IDENTITY__ISSUER", "https://id.example.org")]);
     assert!(!elsewhere.status.success() && text(&elsewhere.stderr).contains("identity.issuer"));
+}
+
+/// Commands find the database of a service and make none, so that a wrong folder is noticed.
+#[test]
+fn commands_need_the_database_of_a_service() {
+    let folder = TempDir::new().unwrap();
+    let commands = [
+        "user list",
+        "user add ann@corp.test",
+        "subscription list",
+        "subscription show --user ann@corp.test",
+        "client list",
+        "client remove 019a",
+        "keys rotate",
+        "secrets rotate",
+    ];
+    let refused = |command: &str, settings: &[(&str, &str)]| {
+        let output = run(folder.path(), &command.split(' ').collect::<Vec<_>>(), settings);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{command}: {said}");
+        assert!(said.contains("database.url: ") && said.contains("SIGHTLINE_DATA_DIR"), "{command}: {said}");
+        said
+    };
+    let file = folder.path().canonicalize().unwrap().join("data/sightline.db").display().to_string();
+    for command in commands {
+        let said = refused(command, &[("BASE_URL", "https://search.example.org")]);
+        assert!(said.contains(&file), "{command}: {said} does not name {file}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{command} makes nothing");
+    }
+    std::fs::write(folder.path().join("empty.db"), "").unwrap();
+    let said = refused("user list", &[("DATABASE__URL", "sqlite://empty.db")]);
+    assert!(said.contains("empty.db holds nothing of Sightline"), "{said}");
+    let unnamed = run(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", "sqlite:")]);
+    assert!(text(&unnamed.stderr).contains("`database.url`: allowed is "), "{}", text(&unnamed.stderr));
 }
 
 #[test]

@@ -88,6 +88,14 @@ pub async fn lacks(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
     }
 }
 
+/// Returns whether no migration is applied: a database that Sightline has not used.
+///
+/// # Errors
+/// The database cannot answer.
+pub async fn is_unused(db: &impl ConnectionTrait) -> Result<bool, Error> {
+    Ok(applied(db).await?.is_empty())
+}
+
 /// The names of the migrations that are applied. An empty database stays empty: who may not change the schema can look.
 async fn applied(db: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
     let backend = db.get_database_backend();
