@@ -44,7 +44,7 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
     let issuers = &config.identity;
     let outcomes: [(&'static str, Outcome); 8] = [
         ("database", database(config).await),
-        ("secrets.key", key(config)),
+        ("secrets.key", key(config).await),
         ("Redis", redis(config).await),
         ("issuer", issuer(issuers.issuer.as_ref().map(IdentifierUrl::as_str), "embedded", &http, clock).await),
         (
@@ -81,13 +81,19 @@ async fn database(config: &Config) -> Outcome {
     Ok(format!("{}: {schema}", file.unwrap_or("PostgreSQL")))
 }
 
-fn key(config: &Config) -> Outcome {
+async fn key(config: &Config) -> Outcome {
     if configured(config).map_err(said)?.is_some() {
         return Ok("set".to_owned());
     }
     let file = KeyFile::of(config);
     if file.read().map_err(said)?.is_some() {
         return Ok(format!("in {}", file.path().display()));
+    }
+    if database::missing_file(&config.database_url()).is_none()
+        && let Ok(opened) = parts::connect(config).await
+        && matches!(schema::lacks(&opened.writer).await, Ok(None))
+    {
+        file.check_not_lost(&opened.writer).await.map_err(said)?;
     }
     if postgres::is_elsewhere(&config.database_url()) {
         return Err(said(file.demand()));

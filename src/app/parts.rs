@@ -100,7 +100,7 @@ pub async fn build(
 ) -> Result<Parts, Error> {
     let store = open_database(&config).await?;
     let (db, writer) = (store.reader.clone(), store.writer.clone());
-    let secrets = key_file::secrets(&config, &random)?;
+    let secrets = key_file::secrets(&config, &random, &writer).await?;
     let http = http_client()?;
     let config = Arc::new(config);
     let shared = shared_state(&config, &secrets, &clock, &random).await?;

@@ -77,6 +77,23 @@ async fn a_database_of_another_version_is_refused_in_one_sentence() {
 }
 
 #[tokio::test]
+async fn a_database_that_lost_the_row_of_a_migration_is_refused() {
+    let folder = TempDir::new().unwrap();
+    assert!(run(folder.path(), &["migrate"], &[]).status.success());
+    let db = Database::connect(format!("sqlite://{}/data/sightline.db", folder.path().display())).await.unwrap();
+    let lose = "DELETE FROM seaql_migrations WHERE version = 'm0001_people'";
+    assert_eq!(db.execute_unprepared(lose).await.unwrap().rows_affected(), 1);
+    db.close().await.unwrap();
+    for command in [&["migrate"][..], &["serve"], &["user", "list"]] {
+        let output = run(folder.path(), command, &[ANY_PORT, ("BASE_URL", "http://127.0.0.1:8080")]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+        let named = "seaql_migrations of this database lacks the row m0001_people";
+        assert!(said.contains(named) && said.contains("Restore a backup"), "{command:?}: {said}");
+    }
+}
+
+#[tokio::test]
 async fn a_version_runs_beside_a_newer_schema_until_what_it_needs_is_taken_away() {
     let folder = TempDir::new().unwrap();
     let nothing_migrates = ("DATABASE__MIGRATE", "false");
@@ -143,4 +160,29 @@ fn a_file_with_several_names_is_served_once() {
         assert!(said.contains("another process serves") && !said.contains("migration"), "{name}: {said}");
     }
     drop(server);
+}
+
+/// A new key would open nothing of what is there.
+#[test]
+fn a_lost_key_is_refused_and_not_replaced() {
+    let folder = TempDir::new().unwrap();
+    let serve = || sightline(folder.path(), &["serve"], &[ANY_PORT]);
+    assert_eq!(Running::start(serve()).terminate().0, Some(0));
+    let key = folder.path().join("data/secrets.key");
+    let kept = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    let files = || {
+        let names = std::fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("secrets")).count()
+    };
+    let before = files();
+    for command in ["serve", "keys rotate", "secrets rotate", "check"] {
+        let output = run(folder.path(), &command.split(' ').collect::<Vec<_>>(), &[ANY_PORT]);
+        let said = text(if command == "check" { &output.stdout } else { &output.stderr });
+        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
+        assert!(said.contains("secrets.key is missing, and the database holds values"), "{command}: {said}");
+        assert_eq!((key.exists(), files()), (false, before), "{command} makes no file");
+    }
+    std::fs::write(&key, kept).unwrap();
+    assert_eq!(Running::start(serve()).terminate().0, Some(0));
 }
