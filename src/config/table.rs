@@ -8,6 +8,7 @@ use std::{fmt::Write as _, ops::RangeInclusive, sync::LazyLock};
 use pages::page::words::grouped;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
+use strsim::damerau_levenshtein;
 
 use super::{Config, units};
 
@@ -68,6 +69,21 @@ pub(super) fn find(path: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| {
         path.strip_prefix(setting.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
+}
+
+/// The setting, or the table of settings, whose name is a slip away from `key`.
+pub(super) fn nearest(key: &str) -> Option<&'static str> {
+    /// The most letters that a slip leaves out, adds, exchanges or swaps, and the letters of a name for each.
+    const SLIPS: usize = 2;
+    const LETTERS: usize = 3;
+    // A variable may have one underscore in place of two.
+    let plain = |name: &str| name.replace('.', "_");
+    let slips = |name: &str| damerau_levenshtein(&plain(name), &plain(key));
+    let tables = |name: &'static str| name.match_indices('.').map(|(end, _)| &name[..end]);
+    let names = SETTINGS.iter().map(|setting| setting.name.as_str());
+    let names = names.flat_map(|name| tables(name).chain([name]));
+    let (distance, name) = names.map(|name| (slips(name), name)).min_by_key(|(distance, _)| *distance)?;
+    (distance <= SLIPS && distance * LETTERS <= key.len()).then_some(name)
 }
 
 /// The values of all settings, in tables.

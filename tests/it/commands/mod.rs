@@ -153,8 +153,8 @@ fn the_committed_documents_are_printed() {
 fn settings_that_cannot_be_meant_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     let cases: [(&[(&str, &str)], &str); 15] = [
-        (&[("LISTN", "127.0.0.1:0")], "listn"),
-        (&[("RATE_LIMIT__BURTS", "3")], "rate_limit.burts"),
+        (&[("LISTN", "127.0.0.1:0")], "`listn`, did you mean `listen`?"),
+        (&[("RATE_LIMIT__BURTS", "3")], "`rate_limit.burts`, did you mean `rate_limit.burst`?"),
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
         (&[("CACHE__TTL", "7h")], "cache.ttl"),
         (&[("BASE_URL", "nonsense")], "base_url"),
