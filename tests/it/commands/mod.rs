@@ -10,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::support::actor::Actor;
+use crate::support::{actor::Actor, redis};
 
 /// The command with only these settings, in an empty working folder.
 pub fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
@@ -234,6 +234,23 @@ fn settings_are_tried_without_changing_anything() {
     assert!(!tried.status.success());
     assert_eq!(said.matches("FAILED").count(), 3, "{said}");
     assert!(said.contains("redis.url: ") && said.contains("mail.smtp_url: ") && !said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn a_redis_that_refuses_the_login_is_not_called_away() {
+    let folder = TempDir::new().unwrap();
+    let url = format!("redis://:hunter2@{}", redis::refusing("WRONGPASS invalid username-password pair."));
+    let tried = run(folder.path(), &["check"], &[("REDIS__URL", &url)]);
+    let said = text(&tried.stdout);
+    assert!(!tried.status.success() && said.contains("redis.url: the server refuses the login"), "{said}");
+    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT, ("REDIS__URL", &url)]));
+    let (code, _, log) = server.terminate();
+    assert_eq!(code, Some(0));
+    assert!(
+        log.contains("Redis refuses the login: check user and password") && !log.contains("Redis is away"),
+        "{log}"
+    );
+    assert!(!said.contains("hunter2") && !log.contains("hunter2"), "{said} {log}");
 }
 
 /// Without demo people, the embedded issuer runs where others can reach it.
