@@ -57,11 +57,16 @@ const PAGE: &str = "# Settings
 pub fn page() -> String {
     let mut page = PAGE.to_owned();
     for Setting { name, default, allowed, meaning, .. } in SETTINGS.iter() {
-        let variable = format!("SIGHTLINE_{}", name.replace('.', "__").to_uppercase());
+        let variable = variable(name);
         // Writing to a string cannot fail.
         let _ = writeln!(page, "| `{name}` | `{variable}` | {default} | {allowed} | {meaning} |");
     }
     page
+}
+
+/// The variable of a setting, such as `SIGHTLINE_RATE_LIMIT__BURST`.
+pub(super) fn variable(name: &str) -> String {
+    format!("SIGHTLINE_{}", name.replace('.', "__").to_uppercase())
 }
 
 /// Returns the setting with this name. The name may lead on to an element of the setting's list.
@@ -71,10 +76,11 @@ pub(super) fn find(path: &str) -> Option<&'static Setting> {
     })
 }
 
-/// The setting, or the table of settings, whose name is a slip away from `key`.
+/// The setting, or the table of settings, whose name is a slip or two away from `key`.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
-    /// The most letters that a slip leaves out, adds, exchanges or swaps, and the letters of a name for each.
+    /// The most letters that are left out, added, exchanged or swapped.
     const SLIPS: usize = 2;
+    /// The letters of a name for each of them.
     const LETTERS: usize = 3;
     // A variable may have one underscore in place of two.
     let plain = |name: &str| name.replace('.', "_");
@@ -191,6 +197,23 @@ mod tests {
             "| `secrets.key` | `SIGHTLINE_SECRETS__KEY` | made once, kept in `data_dir`; none with PostgreSQL on another machine | 64 hex digits | ",
         ] {
             assert!(page.contains(row), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_name_leads_to_the_name_that_was_meant() {
+        for (key, meant) in [
+            ("lisen", Some("listen")),
+            ("rate_limit.burts", Some("rate_limit.burst")),
+            ("rate_limit_burst", Some("rate_limit.burst")),
+            ("rate_limt", Some("rate_limit")),
+            ("database_url", Some("database.url")),
+            ("plans.pro.teem", Some("plans.pro.team")),
+            ("lgo", Some("log")),
+            ("cat", None),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(key), meant, "{key}");
         }
     }
 }

@@ -153,8 +153,11 @@ fn the_committed_documents_are_printed() {
 fn settings_that_cannot_be_meant_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     let cases: [(&[(&str, &str)], &str); 15] = [
-        (&[("LISTN", "127.0.0.1:0")], "`listn`, did you mean `listen`?"),
-        (&[("RATE_LIMIT__BURTS", "3")], "`rate_limit.burts`, did you mean `rate_limit.burst`?"),
+        (&[("LISTN", "127.0.0.1:0")], "`listn`. Did you mean `listen` (SIGHTLINE_LISTEN)?"),
+        (
+            &[("RATE_LIMIT__BURTS", "3")],
+            "`rate_limit.burts`. Did you mean `rate_limit.burst` (SIGHTLINE_RATE_LIMIT__BURST)?",
+        ),
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
         (&[("CACHE__TTL", "7h")], "cache.ttl"),
         (&[("BASE_URL", "nonsense")], "base_url"),
