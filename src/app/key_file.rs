@@ -116,7 +116,10 @@ impl KeyFile {
     /// Makes the first key, unless the database has known one, or other machines may use it: each would make its own, and could not read
     /// what the others seal.
     pub async fn create_for(&self, config: &Config, random: &Random, db: &DatabaseConnection) -> Result<Keys, Error> {
-        self.check_not_lost(db).await?;
+        if let Err(lost) = self.check_not_lost(db).await {
+            // Another process may have made it meanwhile, and sealed with it.
+            return self.read()?.ok_or(lost);
+        }
         if postgres::is_elsewhere(&config.database_url()) {
             return Err(self.demand());
         }

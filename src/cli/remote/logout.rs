@@ -67,9 +67,10 @@ async fn end(base_url: &str, sign_in: &SignIn) -> Result<(), RemoteError> {
 /// Says that there is no sign-in to end, and which others there are.
 fn nothing(base_url: &str, stored: &SignIns) -> String {
     let others: Vec<&str> = stored.servers().collect();
-    let others = match others[..] {
-        [] => String::new(),
-        _ => format!(" There are some at {}: name one by --server.", others.join(", ")),
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(" There are some at {}: name one by --server.", others.join(", "))
     };
     format!("No sign-in at {base_url} is stored; `sightline login` stores none.{others}")
 }
