@@ -45,7 +45,7 @@ pub trait SystemApi: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct HealthParams {
     /// `live` answers 200 as long as the process runs, for a probe that restarts it. `ready` answers 503 while the database
-    /// does not answer, for a balancer. Both have the same body.
+    /// does not answer and while the service stops, for a balancer. Both have the same body.
     #[param(default = "ready", example = "live")]
     pub probe: HealthProbe,
 }
@@ -68,7 +68,7 @@ pub enum HealthResponse {
     /// The service answers.
     #[oai(status = 200)]
     Serving(Json<HealthAnswer>),
-    /// The database does not answer.
+    /// The database does not answer, or the service is about to stop.
     #[oai(status = 503)]
     Down(Json<HealthAnswer>),
 }
@@ -86,7 +86,7 @@ pub struct HealthAnswer {
 pub struct Health {
     /// True as long as the process runs.
     pub live: bool,
-    /// True if requests can be served: the database answers.
+    /// True if requests can be served: the database answers, and the service is not about to stop.
     pub ready: bool,
     /// Overall status.
     pub status: HealthStatus,
@@ -136,8 +136,10 @@ pub enum HealthStatus {
     Ok,
     /// Works without a part of it.
     Degraded,
-    /// Does not work.
+    /// Does not work: the database does not answer.
     Down,
+    /// Is about to stop. It answers until then.
+    Stopping,
 }
 
 /// The state of a dependency.

@@ -7,7 +7,7 @@ use common::{clock::Clock, random::Random};
 use serde_json::Value;
 use sightline::{
     app,
-    cli::login::{EVERYTHING, login},
+    cli::remote::login::{EVERYTHING, login},
 };
 use tempfile::TempDir;
 

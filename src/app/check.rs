@@ -1,11 +1,11 @@
 //! Tries everything that the settings name, without changing anything.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use common::{clock::Clock, random::Random};
 use identity::issuer::Issuer;
 use issuer::mail::Mailer;
-use store::{postgres, schema};
+use store::{database, postgres, schema};
 use url::Url;
 
 use super::{
@@ -44,7 +44,7 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
     let issuers = &config.identity;
     let outcomes: [(&'static str, Outcome); 8] = [
         ("database", database(config).await),
-        ("secrets.key", key(config)),
+        ("secrets.key", key(config).await),
         ("Redis", redis(config).await),
         ("issuer", issuer(issuers.issuer.as_ref().map(IdentifierUrl::as_str), "embedded", &http, clock).await),
         (
@@ -64,11 +64,8 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
 
 async fn database(config: &Config) -> Outcome {
     let url = config.database_url();
-    let file = url.strip_prefix("sqlite://").and_then(|rest| rest.split('?').next());
-    if let Some(file) = file
-        && !Path::new(file).exists()
-    {
-        return Ok(format!("{file}: `sightline serve` makes it"));
+    if let Some(file) = database::missing_file(&url) {
+        return Ok(format!("{}: `sightline serve` makes it", file.display()));
     }
     let opened = parts::connect(config).await.map_err(said)?;
     let schema = match schema::lacks(&opened.writer).await.map_err(|error| said(error.into()))? {
@@ -80,17 +77,23 @@ async fn database(config: &Config) -> Outcome {
                 .map_or_else(|error| said(error.into()), |()| String::new()));
         }
     };
-    let place = file.map_or_else(|| "PostgreSQL".to_owned(), str::to_owned);
-    Ok(format!("{place}: {schema}"))
+    let file = url.strip_prefix("sqlite://").and_then(|rest| rest.split('?').next());
+    Ok(format!("{}: {schema}", file.unwrap_or("PostgreSQL")))
 }
 
-fn key(config: &Config) -> Outcome {
+async fn key(config: &Config) -> Outcome {
     if configured(config).map_err(said)?.is_some() {
         return Ok("set".to_owned());
     }
     let file = KeyFile::of(config);
     if file.read().map_err(said)?.is_some() {
         return Ok(format!("in {}", file.path().display()));
+    }
+    if database::missing_file(&config.database_url()).is_none()
+        && let Ok(opened) = parts::connect(config).await
+        && matches!(schema::lacks(&opened.writer).await, Ok(None))
+    {
+        file.check_not_lost(&opened.writer).await.map_err(said)?;
     }
     if postgres::is_elsewhere(&config.database_url()) {
         return Err(said(file.demand()));

@@ -14,6 +14,9 @@ use common::{
     random::Random,
     secrets::{Key, Secrets},
 };
+use identity::departures::Departures;
+use issuer::keys;
+use sea_orm::DatabaseConnection;
 use store::postgres;
 
 use crate::{
@@ -33,11 +36,11 @@ pub(super) struct KeyFile {
     path: PathBuf,
 }
 
-/// The secrets of a service with these settings. The first call in a data folder makes the key.
+/// The secrets of a service with these settings and this database. The first call in a data folder makes the key.
 ///
 /// # Errors
-/// The key is malformed, or another process is replacing it.
-pub fn secrets(config: &Config, random: &Random) -> Result<Secrets, Error> {
+/// The key is malformed or lost, or another process is replacing it.
+pub async fn secrets(config: &Config, random: &Random, db: &DatabaseConnection) -> Result<Secrets, Error> {
     if let Some(keys) = configured(config)? {
         return Ok(Secrets::new(keys.current, random.clone()).with_previous(keys.previous));
     }
@@ -47,7 +50,7 @@ pub fn secrets(config: &Config, random: &Random) -> Result<Secrets, Error> {
     private_files::close_to_others(file.path());
     let keys = match file.read()? {
         Some(keys) => keys,
-        None => file.create_for(config, random)?,
+        None => file.create_for(config, random, db).await?,
     };
     if keys.previous.is_some() {
         tracing::warn!("`sightline secrets rotate` was interrupted; run it again to finish it");
@@ -110,13 +113,31 @@ impl KeyFile {
         replace().map_err(|error| self.unusable(&error))
     }
 
-    /// Makes the first key, unless other machines may use the same database: each would make its own, and could not read what the others
-    /// seal.
-    pub fn create_for(&self, config: &Config, random: &Random) -> Result<Keys, Error> {
+    /// Makes the first key, unless the database has known one, or other machines may use it: each would make its own, and could not read
+    /// what the others seal.
+    pub async fn create_for(&self, config: &Config, random: &Random, db: &DatabaseConnection) -> Result<Keys, Error> {
+        if let Err(lost) = self.check_not_lost(db).await {
+            // Another process may have made it meanwhile, and sealed with it.
+            return self.read()?.ok_or(lost);
+        }
         if postgres::is_elsewhere(&config.database_url()) {
             return Err(self.demand());
         }
         self.create(random.bytes())
+    }
+
+    /// Refuses a database with sealed values, where the file that sealed them is missing. Every database has one from its first start on,
+    /// and a signing key may be older.
+    pub async fn check_not_lost(&self, db: &DatabaseConnection) -> Result<(), Error> {
+        if !(Departures::has_key(db).await? || keys::exist(db).await?) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "secrets.key: {} is missing, and the database holds values that only its key opens. Put the file back, copy it from another \
+             replica, or set secrets.key (SIGHTLINE_SECRETS__KEY) to what was in it. Without the key these values are lost: start with a new \
+             database",
+            self.path.display()
+        )))
     }
 
     /// The error where a key is missing that must not be made.
@@ -217,22 +238,24 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn no_key_is_made_for_a_database_on_another_machine() {
+    #[tokio::test]
+    async fn no_key_is_made_for_a_database_on_another_machine() {
         let folder = TempDir::new().unwrap();
+        let db = test_data::database().await;
+        let made = async |config: &Config| secrets(config, &Random::seeded(1), &db).await;
         let mut config = Config { data_dir: folder.path().display().to_string(), ..Config::default() };
         config.database.url = Some("postgres://sightline:hunter2@db.example/sightline".to_owned());
-        let refused = secrets(&config, &Random::seeded(1)).err().unwrap().to_string();
+        let refused = made(&config).await.err().unwrap().to_string();
         assert!(refused.contains("secrets.key: is needed") && !refused.contains("hunter2"), "{refused}");
         assert!(KeyFile::of(&config).read().unwrap().is_none());
 
         fs::write(KeyFile::of(&config).path(), "07".repeat(32)).unwrap();
-        assert!(secrets(&config, &Random::seeded(1)).is_ok(), "a copied key");
+        assert!(made(&config).await.is_ok(), "a copied key");
         fs::remove_file(KeyFile::of(&config).path()).unwrap();
         config.secrets.key = Some(Secret("07".repeat(32)));
-        assert!(secrets(&config, &Random::seeded(1)).is_ok(), "a key in the settings");
+        assert!(made(&config).await.is_ok(), "a key in the settings");
         config.secrets.key = None;
         config.database.url = Some("postgres://sightline@127.0.0.1/sightline".to_owned());
-        assert!(secrets(&config, &Random::seeded(1)).is_ok(), "a server on this machine");
+        assert!(made(&config).await.is_ok(), "a server on this machine");
     }
 }

@@ -35,8 +35,9 @@ pub struct Resealed {
 /// # Errors
 /// Another process uses the key or serves the file, or a value cannot be opened. Nothing is changed then.
 pub async fn rotate_secrets(config: &Config, random: &Random) -> Result<Resealed, Error> {
-    parts::make_data_folder(config)?;
+    parts::check_for_database(config)?;
     let _claim = database::claim(&config.database_url())?;
+    let db = parts::open_existing_database(config).await?.writer;
     if let Some(keys) = key_file::configured(config)? {
         if keys.previous.is_none() {
             return Err(Error::invalid(
@@ -44,12 +45,10 @@ pub async fn rotate_secrets(config: &Config, random: &Random) -> Result<Resealed
                  (`openssl rand -hex 32`) and the old one into secrets.previous_key, and run this command again",
             ));
         }
-        let db = parts::open_database(config).await?.writer;
         let count = reseal(&db, &secrets(&keys, random)).await?;
         return Ok(Resealed { count, key_file: None });
     }
-    let rotation = Rotation::prepare(config, random)?;
-    let db = parts::open_database(config).await?.writer;
+    let rotation = Rotation::prepare(config, random, &db).await?;
     let keys = rotation.begin(&db, random).await?;
     let count = reseal(&db, &secrets(&keys, random)).await?;
     rotation.finish(&keys)?;
@@ -64,13 +63,13 @@ struct Rotation {
 }
 
 impl Rotation {
-    fn prepare(config: &Config, random: &Random) -> Result<Self, Error> {
+    async fn prepare(config: &Config, random: &Random, db: &DatabaseConnection) -> Result<Self, Error> {
         let file = KeyFile::of(config);
         private_files::make_folder(&config.data_dir).map_err(Error::internal)?;
         let lock = file.take()?;
         let found = match file.read()? {
             Some(keys) => keys,
-            None => file.create_for(config, random)?,
+            None => file.create_for(config, random, db).await?,
         };
         Ok(Self { file, found, _lock: lock })
     }
@@ -153,8 +152,8 @@ mod tests {
             let mut config = Config { data_dir, ..Config::default() };
             config.secrets.key = key.map(|key| Secret(key.to_owned()));
             let random = Random::seeded(1);
-            let secrets = key_file::secrets(&config, &random).unwrap();
             let db = parts::open_database(&config).await.unwrap().writer;
+            let secrets = key_file::secrets(&config, &random, &db).await.unwrap();
             let base_url = "http://127.0.0.1";
             let departures = departures::Departures::new([1; 32]);
             crate::demo::world::people(&db, &departures, &random, base_url, noon()).await.unwrap();
@@ -188,8 +187,8 @@ mod tests {
 
         /// A service that starts now opens everything.
         async fn opens(&self) -> bool {
-            let secrets = key_file::secrets(&self.config, &self.random).unwrap();
             let db = parts::open_database(&self.config).await.unwrap().writer;
+            let secrets = key_file::secrets(&self.config, &self.random, &db).await.unwrap();
             let account = search_account::Entity::find().one(&db).await.unwrap().unwrap();
             let is_open = refresh_token(&secrets, &account).is_ok_and(|token| token.as_deref() == Some("granted"));
             is_open && check(&db, &secrets).await.is_ok()
@@ -222,8 +221,8 @@ mod tests {
         for steps in 0..=3 {
             let folder = Folder::new(None).await;
             let key = folder.text();
-            let rotation = Rotation::prepare(&folder.config, &folder.random).unwrap();
             let db = parts::open_database(&folder.config).await.unwrap().writer;
+            let rotation = Rotation::prepare(&folder.config, &folder.random, &db).await.unwrap();
             let mut keys = rotation.found;
             if steps >= 1 {
                 keys = rotation.begin(&db, &folder.random).await.unwrap();
@@ -286,12 +285,13 @@ mod tests {
     #[tokio::test]
     async fn the_key_is_not_replaced_under_a_process_that_seals_with_it() {
         let folder = Folder::new(None).await;
-        let secrets = key_file::secrets(&folder.config, &folder.random).unwrap();
+        let db = parts::open_database(&folder.config).await.unwrap().writer;
+        let secrets = key_file::secrets(&folder.config, &folder.random, &db).await.unwrap();
         let error = folder.rotate().await.unwrap_err().to_string();
         assert!(error.contains("sightline serve"), "{error}");
         drop(secrets);
-        let rotation = Rotation::prepare(&folder.config, &folder.random).unwrap();
-        let error = key_file::secrets(&folder.config, &folder.random).unwrap_err().to_string();
+        let rotation = Rotation::prepare(&folder.config, &folder.random, &db).await.unwrap();
+        let error = key_file::secrets(&folder.config, &folder.random, &db).await.unwrap_err().to_string();
         assert!(error.contains("secrets rotate"), "{error}");
         drop(rotation);
         assert!(folder.rotate().await.is_ok());

@@ -37,7 +37,7 @@ pub use self::{
     check::{Tried, try_settings},
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
-    parts::{demo_people, migrate, open_database},
+    parts::{demo_people, migrate, open_database, open_existing_database},
 };
 
 /// A running service.

@@ -100,7 +100,7 @@ pub async fn build(
 ) -> Result<Parts, Error> {
     let store = open_database(&config).await?;
     let (db, writer) = (store.reader.clone(), store.writer.clone());
-    let secrets = key_file::secrets(&config, &random)?;
+    let secrets = key_file::secrets(&config, &random, &writer).await?;
     let http = http_client()?;
     let config = Arc::new(config);
     let shared = shared_state(&config, &secrets, &clock, &random).await?;
@@ -219,13 +219,47 @@ fn upstream(
 /// # Errors
 /// The database cannot be opened, lacks migrations that are not to be applied, or belongs to another version.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
-    let opened = connect(config).await?;
+    up_to_date(config, connect(config).await?).await
+}
+
+async fn up_to_date(config: &Config, opened: Opened) -> Result<Opened, Error> {
     if config.database.migrate {
         schema::migrate(&opened.writer).await?;
     } else {
         schema::check(&opened.writer).await?;
     }
     Ok(opened)
+}
+
+/// Opens the database of a service for a command. In a wrong folder, or with other settings, it makes none.
+///
+/// # Errors
+/// As [`open_database`], or there is no database of a service.
+pub async fn open_existing_database(config: &Config) -> Result<Opened, Error> {
+    check_for_database(config)?;
+    let opened = connect(config).await?;
+    if schema::is_unused(&opened.writer).await? {
+        let found = format!("{} holds nothing of Sightline", without_credentials(&config.database_url()));
+        return Err(no_database(&found));
+    }
+    up_to_date(config, opened).await
+}
+
+/// Refuses settings whose database is a file that is not there.
+///
+/// # Errors
+/// Names the file.
+pub fn check_for_database(config: &Config) -> Result<(), Error> {
+    let missing = database::missing_file(&config.database_url());
+    missing.map_or(Ok(()), |file| Err(no_database(&format!("there is none at {}", file.display()))))
+}
+
+fn no_database(found: &str) -> Error {
+    Error::invalid(format!(
+        "database.url: this command needs the database of a service, and {found}. Run it in the folder of the service, or set data_dir or \
+         database.url as they are set there (SIGHTLINE_DATA_DIR, SIGHTLINE_DATABASE__URL). A new service gets its database by `sightline \
+         serve` or `sightline migrate`"
+    ))
 }
 
 /// Opens the configured database and applies pending migrations.

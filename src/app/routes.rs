@@ -47,7 +47,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let document = api::document::document(&locations);
     let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url);
     let mut open = open.ok_or_else(|| Error::internal("the token endpoint has no URL"))?;
-    for (path, methods) in dashboard::PATHS {
+    for (path, methods) in dashboard::paths() {
         open = open.elsewhere(path, methods);
     }
     let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();

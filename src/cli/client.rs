@@ -42,17 +42,17 @@ pub async fn client(command: &ClientCommand, config: &Config, clock: &Clock, ran
     match command {
         ClientCommand::Add { name, redirect_uri, no_refresh } => {
             let client = checked(name, redirect_uri, !no_refresh)?;
-            let db = app::open_database(config).await?.writer;
+            let db = app::open_existing_database(config).await?.writer;
             Ok(registry::insert(&db, &client, Origin::Operator, random, now).await?)
         }
         ClientCommand::List => {
-            let db = app::open_database(config).await?.reader;
+            let db = app::open_existing_database(config).await?.reader;
             let listed = registry::list(&db, now).await?;
             let lines: Vec<_> = listed.iter().map(described).collect();
             Ok(if lines.is_empty() { "no clients".to_owned() } else { lines.join("\n\n") })
         }
         ClientCommand::Remove { id } => {
-            let db = app::open_database(config).await?.writer;
+            let db = app::open_existing_database(config).await?.writer;
             let ended = registry::remove(&db, id, now).await?;
             Ok(format!("removed; access ended: {ended}"))
         }

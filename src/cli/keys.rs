@@ -25,8 +25,8 @@ pub enum KeysCommand {
 pub async fn keys(command: &KeysCommand, config: &Config, clock: &Clock, random: &Random) -> Result<String, Error> {
     check_embedded(config)?;
     let KeysCommand::Rotate { discard_old } = command;
-    let secrets = app::secrets(config, random)?;
-    let db = app::open_database(config).await?.writer;
+    let db = app::open_existing_database(config).await?.writer;
+    let secrets = app::secrets(config, random, &db).await?;
     let former = if *discard_old { Former::Deleted } else { Former::Published };
     let rotated = rotate(&db, &secrets, former, clock.now()).await.map_err(|error| match error {
         KeysError::Database(error) => Error::from(error),

@@ -1,17 +1,11 @@
 //! The commands: their names, arguments and actions.
 
-pub mod api;
-mod browser;
 pub mod check;
 pub mod client;
 mod greeting;
 pub mod keys;
-pub mod login;
-mod numbers;
-pub mod report;
+pub mod remote;
 pub mod secrets;
-pub mod sites;
-mod stored;
 pub mod subscription;
 mod table;
 pub mod user;
@@ -26,13 +20,16 @@ use clap::{Args, Parser, Subcommand};
 use common::{clock::Clock, random::Random};
 
 use self::{
-    api::At,
     client::{ClientCommand, client},
     keys::{KeysCommand, keys},
-    login::EVERYTHING,
-    report::Report,
+    remote::{
+        api::{At, sign_in},
+        login::EVERYTHING,
+        logout::{Logout, logout},
+        report::{Report, report},
+        sites::{Sites, sites},
+    },
     secrets::{SecretsCommand, secrets},
-    sites::Sites,
     subscription::{Subscription, subscription},
     user::{User, user},
 };
@@ -70,6 +67,8 @@ pub enum Command {
     Serve,
     /// Sign in at a running server and print an access token.
     Login(Login),
+    /// End the sign-in that `sites` and `report` stored.
+    Logout(Logout),
     /// Print the sites of a person, with their numbers.
     Sites(Sites),
     /// Print how a site is doing.
@@ -160,8 +159,8 @@ impl Simulator {
 pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Openapi { operations: true } => say(&::api::operation::listing())?,
-        Command::Openapi { operations: false } => say(&::api::document::committed_text())?,
+        Command::Openapi { operations: true } => say(&api::operation::listing())?,
+        Command::Openapi { operations: false } => say(&api::document::committed_text())?,
         Command::Settings => say(&config::page())?,
         Command::Check => {
             let (said, is_well) = check::check(&Config::of_process()?, &clock, &Random::system()).await?;
@@ -196,10 +195,11 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Serve => Box::pin(serve(Config::of_process()?, clock)).await?,
         Command::Login(Login { at, scope }) => {
             let scope = scope.as_deref().unwrap_or(EVERYTHING);
-            say(&api::sign_in(&at, scope, &Config::of_process()?).await?)?;
+            say(&sign_in(&at, scope, &Config::of_process()?).await?)?;
         }
-        Command::Sites(options) => say(&sites::sites(&options, &Config::of_process()?).await?)?,
-        Command::Report(options) => say(&report::report(&options, &Config::of_process()?).await?)?,
+        Command::Logout(options) => say(&logout(&options, &Config::of_process()?).await?)?,
+        Command::Sites(options) => say(&sites(&options, &Config::of_process()?).await?)?,
+        Command::Report(options) => say(&report(&options, &Config::of_process()?).await?)?,
         Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
     }
     Ok(())
@@ -299,6 +299,8 @@ mod tests {
             "sightline login --as viewer",
             "sightline login --scope search:read",
             "sightline login --server https://search.example.org --client-id board",
+            "sightline logout",
+            "sightline logout --server https://search.example.org",
             "sightline sites --as owner --json",
             "sightline report northmoor --days 91 --compare previous_year --json",
             "sightline report northmoor --csv",

@@ -122,7 +122,7 @@ impl From<PlanName> for Plan {
 
 /// Runs `subscription …` and returns the text to print.
 pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
-    let db = app::open_database(config).await?.writer;
+    let db = app::open_existing_database(config).await?.writer;
     let user = match command {
         Subscription::List => return Ok(listed(config, &subscriptions::list(&db).await?, clock.now())),
         Subscription::Set(set) => subscriptions::set(&db, &set.user, set.wanted(), clock.now()).await?,

@@ -73,7 +73,7 @@ pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Rando
              made end at once; what else the person has stored in the service stays"
         )));
     }
-    let db = app::open_database(config).await?.writer;
+    let db = app::open_existing_database(config).await?.writer;
     let operator = Operator { db, random: random.clone(), now: clock.now() };
     match command {
         User::Add { email, name } => {

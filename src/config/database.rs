@@ -10,7 +10,7 @@ use super::check::{Refusal, require};
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     /// URL of the service's database. `postgres://…` names its user, password, host and database.
-    #[schemars(extend("x-allowed" = "a URL that starts with `sqlite:` or `postgres://`", "x-default" = "`sqlite:` in `data_dir`"))]
+    #[schemars(extend("x-allowed" = "a URL that starts with `postgres://`, or with `sqlite:` and the name of a file", "x-default" = "`sqlite:` in `data_dir`"))]
     pub url: Option<String>,
     /// Whether the service migrates the database when it starts. If not, `sightline migrate` does it before, and a service that lacks a
     /// migration does not start.
@@ -41,7 +41,12 @@ impl Default for Database {
 
 impl Database {
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        require(begins(self.url.as_deref(), &["sqlite:", "postgres://", "postgresql://"]), "database.url")
+        let url = self.url.as_deref();
+        let names_a_file = url.and_then(|url| url.strip_prefix("sqlite:")).is_none_or(|rest| {
+            let file = rest.trim_start_matches('/').split('?').next();
+            file.is_some_and(|file| !file.is_empty())
+        });
+        require(begins(url, &["sqlite:", "postgres://", "postgresql://"]) && names_a_file, "database.url")
     }
 }
 

@@ -97,7 +97,16 @@ fn describe(figment: &Figment, error: &figment::Error) -> String {
     match (&error.kind, table::find(&key)) {
         (Kind::UnknownField(field, allowed), _) => {
             let key = if error.path.last() == Some(field) { key } else { join(&key, field) };
-            format!("{source}unknown setting `{key}`; allowed here are {}", allowed.join(", "))
+            let allowed = allowed.join(", ");
+            match table::nearest(&key) {
+                None => format!("{source}unknown setting `{key}`; allowed here are {allowed}"),
+                Some(name) if source.starts_with("variable ") => {
+                    format!("{source}unknown setting `{key}`. Did you mean `{name}` ({})?", table::variable(name))
+                }
+                Some(name) => {
+                    format!("{source}unknown setting `{key}`. Did you mean `{name}`? Allowed here are {allowed}")
+                }
+            }
         }
         (_, Some(setting)) => {
             let refusal = Refusal { setting: setting.name.clone(), allowed: setting.allowed.clone() };
@@ -254,9 +263,9 @@ mod tests {
     fn a_bad_setting_is_named_with_what_is_allowed() {
         let (long, key) = ("g".repeat(64), "ab".repeat(32));
         let cases: &[Case] = &[
-            ("lisen = 1", &[], &["sightline.toml", "`lisen`", "listen"]),
-            ("[rate_limit]\nbrst = 1", &[], &["`rate_limit.brst`", "burst"]),
-            ("", &[("SIGHTLINE_LISEN", "x")], &["SIGHTLINE_LISEN", "`lisen`"]),
+            ("lisen = 1", &[], &["sightline.toml: ", "`lisen`. Did you mean `listen`? Allowed here are listen, "]),
+            ("colour = 1", &[], &["unknown setting `colour`; allowed here are listen, "]),
+            ("", &[("SIGHTLINE_LISEN", "x")], &["variable SIGHTLINE_LISEN: ", "mean `listen` (SIGHTLINE_LISTEN)?"]),
             (
                 "",
                 &[("SIGHTLINE_RATE_LIMIT__BURST", "many")],
@@ -296,6 +305,8 @@ mod tests {
             ("[identity]\nregistration = \"shut\"", &[], &["`identity.registration`", "open", "closed"]),
             ("[identity]\nkey_max_age = \"1m\"", &[], &["`identity.key_max_age`", "1h to 3650d"]),
             ("[database]\nurl = \"mysql://x\"", &[], &["`database.url`", "sqlite", "postgres"]),
+            ("[database]\nurl = \"sqlite:\"", &[], &["`database.url`", "the name of a file"]),
+            ("", &[("SIGHTLINE_DATABASE__URL", "sqlite://?mode=rwc")], &["`database.url`", "the name of a file"]),
             ("[search_engine]\napi_url = \"https://x\"", &[], &["`search_engine`", "together"]),
             (&engine("http://engine.example"), &[], &["`search_engine.token_url`", "https"]),
             ("[seo.provider_b]\nurl = \"http://b.example/v3\"", &[], &["`seo.provider_b.url`", "https"]),

@@ -8,6 +8,7 @@ use std::{fmt::Write as _, ops::RangeInclusive, sync::LazyLock};
 use pages::page::words::grouped;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
+use strsim::damerau_levenshtein;
 
 use super::{Config, units};
 
@@ -56,11 +57,16 @@ const PAGE: &str = "# Settings
 pub fn page() -> String {
     let mut page = PAGE.to_owned();
     for Setting { name, default, allowed, meaning, .. } in SETTINGS.iter() {
-        let variable = format!("SIGHTLINE_{}", name.replace('.', "__").to_uppercase());
+        let variable = variable(name);
         // Writing to a string cannot fail.
         let _ = writeln!(page, "| `{name}` | `{variable}` | {default} | {allowed} | {meaning} |");
     }
     page
+}
+
+/// The variable of a setting, such as `SIGHTLINE_RATE_LIMIT__BURST`.
+pub(super) fn variable(name: &str) -> String {
+    format!("SIGHTLINE_{}", name.replace('.', "__").to_uppercase())
 }
 
 /// Returns the setting with this name. The name may lead on to an element of the setting's list.
@@ -68,6 +74,22 @@ pub(super) fn find(path: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| {
         path.strip_prefix(setting.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
+}
+
+/// The setting, or the table of settings, whose name is a slip or two away from `key`.
+pub(super) fn nearest(key: &str) -> Option<&'static str> {
+    /// The most letters that are left out, added, exchanged or swapped.
+    const SLIPS: usize = 2;
+    /// The letters of a name for each of them.
+    const LETTERS: usize = 3;
+    // A variable may have one underscore in place of two.
+    let plain = |name: &str| name.replace('.', "_");
+    let slips = |name: &str| damerau_levenshtein(&plain(name), &plain(key));
+    let tables = |name: &'static str| name.match_indices('.').map(|(end, _)| &name[..end]);
+    let names = SETTINGS.iter().map(|setting| setting.name.as_str());
+    let names = names.flat_map(|name| tables(name).chain([name]));
+    let (distance, name) = names.map(|name| (slips(name), name)).min_by_key(|(distance, _)| *distance)?;
+    (distance <= SLIPS && distance * LETTERS <= key.len()).then_some(name)
 }
 
 /// The values of all settings, in tables.
@@ -175,6 +197,23 @@ mod tests {
             "| `secrets.key` | `SIGHTLINE_SECRETS__KEY` | made once, kept in `data_dir`; none with PostgreSQL on another machine | 64 hex digits | ",
         ] {
             assert!(page.contains(row), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_name_leads_to_the_name_that_was_meant() {
+        for (key, meant) in [
+            ("lisen", Some("listen")),
+            ("rate_limit.burts", Some("rate_limit.burst")),
+            ("rate_limit_burst", Some("rate_limit.burst")),
+            ("rate_limt", Some("rate_limit")),
+            ("database_url", Some("database.url")),
+            ("plans.pro.teem", Some("plans.pro.team")),
+            ("lgo", Some("log")),
+            ("cat", None),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(key), meant, "{key}");
         }
     }
 }

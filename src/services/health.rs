@@ -9,13 +9,16 @@ use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, He
 use chrono::{DateTime, TimeDelta, Utc};
 use identity::issuer::Issuer;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
-use shared::Shared;
+use shared::{Reach, Shared};
 use tokio::time::{Duration, Instant, timeout};
 
 use crate::{error::Error, services::analyses::search_data::SearchData};
 
 /// The hint while Redis is away.
 const REDIS_AWAY: &str = "Each replica reads, counts and paces by itself until Redis is back. Answers are right, and cost more upstream requests.";
+
+/// The hint while Redis refuses the login.
+const REDIS_REFUSES: &str = "Redis refuses the login: check user and password in redis.url and redis.cache_url. Until then each replica reads, counts and paces by itself.";
 
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -91,8 +94,14 @@ impl HealthCheck {
         let engine = self.probe(DependencyName::SearchEngine, silent, async { status(engine.is_well().await) });
         let redis = async {
             if let Some(shared) = &self.shared {
-                let answers = async { status(shared.answers().await.then_some(true)) };
-                self.probe(DependencyName::Redis, silent, answers).await;
+                let reach = async {
+                    match shared.reach().await {
+                        Reach::Answers => DependencyStatus::Ok,
+                        Reach::RefusesLogin => DependencyStatus::Degraded,
+                        Reach::Away => DependencyStatus::Unavailable,
+                    }
+                };
+                self.probe(DependencyName::Redis, silent, reach).await;
             }
         };
         tokio::join!(database, issuer, engine, redis);
@@ -117,8 +126,13 @@ impl HealthCheck {
         let mut known = self.known();
         let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
         let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
-        let is_redis_away = name == DependencyName::Redis && status != DependencyStatus::Ok;
-        let hint = is_redis_away.then(|| REDIS_AWAY.to_owned());
+        let hint = match (name, status) {
+            (DependencyName::Redis, DependencyStatus::Degraded) => Some(REDIS_REFUSES.to_owned()),
+            (DependencyName::Redis, DependencyStatus::Unavailable | DependencyStatus::Down) => {
+                Some(REDIS_AWAY.to_owned())
+            }
+            _ => None,
+        };
         known.push((now, DependencyHealth { name, status, hint, latency_ms, since }));
         // The output must not depend on the order of the answers.
         known.sort_by_key(|(_, dependency)| dependency.name);
@@ -134,10 +148,14 @@ impl HealthCheck {
         let ready = !stopping && database.is_some_and(|database| database.status == DependencyStatus::Ok);
         let is_away = |dependency: &DependencyHealth| dependency.status != DependencyStatus::Ok;
         let parts_are_away = dependencies.iter().any(is_away);
-        let status = match (ready, parts_are_away) {
-            (false, _) => HealthStatus::Down,
-            (true, true) => HealthStatus::Degraded,
-            (true, false) => HealthStatus::Ok,
+        let status = if stopping {
+            HealthStatus::Stopping
+        } else if !ready {
+            HealthStatus::Down
+        } else if parts_are_away {
+            HealthStatus::Degraded
+        } else {
+            HealthStatus::Ok
         };
         Health { live: true, ready, status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
     }

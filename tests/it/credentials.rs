@@ -2,7 +2,7 @@
 
 use common::random::Random;
 use poem::http::Method;
-use sightline::cli::login::{EVERYTHING, login};
+use sightline::cli::remote::login::{EVERYTHING, login};
 
 use crate::support::{
     actor::{Actor, Answer},

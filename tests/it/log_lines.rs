@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::{
     commands::{Running, sightline},
-    support::actor::Actor,
+    support::{actor::Actor, browser::Browser},
 };
 
 #[tokio::test]
@@ -34,6 +34,28 @@ async fn documents_and_refusals_are_one_line_together() {
     assert_eq!(lines("GET /api/billing/plans 200"), 2, "{log}");
     assert_eq!((lines(" 429 "), lines("GET (no such page) 404")), (0, 1), "{log}");
     assert_eq!(lines("5 requests for fixed content, 3 refused with 429, and 0 of networks"), 1, "{log}");
+}
+
+#[tokio::test]
+async fn each_page_of_a_site_has_a_line_of_its_own_without_the_site() {
+    let folder = TempDir::new().unwrap();
+    let settings = [("LISTEN", "127.0.0.1:0"), ("DATA_DIR", "data")];
+    let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+    let site = Actor::signed_in(&server.url, "owner").await.property("northmoor").await;
+    let browser = Browser::signed_in(&server.url, "owner").await;
+    let pages =
+        ["", "/queries", "/pages", "/countries", "/growth", "/cannibalization", "/insights", "/notes", "/settings"];
+    for page in pages {
+        browser.get(&format!("/p/{site}{page}")).await.expect(200, &[]);
+    }
+    browser.get(&format!("/p/{site}/queries/more")).await.expect(404, &[]);
+    browser.get(&format!("/p/{site}/nothing")).await.expect(404, &[]);
+    let (_, _, log) = server.terminate();
+    for page in pages {
+        assert_eq!(log.matches(&format!("GET /p/{{id}}{page} 200 ")).count(), 1, "{page}: {log}");
+    }
+    assert_eq!(log.matches("GET /p/{id}/{part} 404 ").count(), 1, "{log}");
+    assert!(!log.contains(&site), "{log}");
 }
 
 #[tokio::test]

@@ -1,11 +1,16 @@
 //! Tests of commands that sign a person in at a running server.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpListener,
     process::{Child, ChildStderr, Command, Output},
+    thread,
 };
 
+use chrono::TimeDelta;
+use common::clock::Clock;
 use serde_json::Value;
+use sightline::app::http_client;
 use tempfile::TempDir;
 use url::Url;
 
@@ -164,4 +169,83 @@ async fn a_sign_in_is_stored_for_the_next_report() {
     let stored = std::fs::read_to_string(settings.path().join("sightline/sign-ins.json")).unwrap();
     let stored: Value = serde_json::from_str(&stored).unwrap();
     assert_eq!(stored[&server.url]["client"], "sightline-cli");
+}
+
+/// Signs a person in for `sites`, which stores the sign-in.
+async fn signed_in(settings: &TempDir, server: &str) {
+    let sites = Login::of(command(settings, server, &["sites"]));
+    let browser = Browser::new(server);
+    let answer = browser.get(&format!("{}&login_hint=owner", sites.address)).await;
+    browser.get(&answer.location).await;
+    let (succeeded, _, said) = sites.end();
+    assert!(succeeded, "{said}");
+}
+
+/// The stored refresh token of a server, if there is one.
+fn stored_token(settings: &TempDir, server: &str) -> Option<String> {
+    let stored = std::fs::read_to_string(settings.path().join("sightline/sign-ins.json")).unwrap();
+    let stored: Value = serde_json::from_str(&stored).unwrap();
+    stored[server]["refreshToken"].as_str().map(str::to_owned)
+}
+
+#[tokio::test]
+async fn a_stored_sign_in_ends_at_the_server_and_here() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let settings = TempDir::new().unwrap();
+    let logout = |server: &str| out(command(&settings, server, &["logout"]).output().unwrap());
+    signed_in(&settings, &server.url).await;
+    let token = stored_token(&settings, &server.url).unwrap();
+    let elsewhere = logout("https://search.example");
+    assert!(elsewhere.starts_with("No sign-in at https://search.example is stored"), "{elsewhere}");
+    assert!(elsewhere.contains(&server.url), "{elsewhere}");
+    let said = logout(&server.url);
+    assert!(said.contains("was revoked there and removed here"), "{said}");
+    assert_eq!(stored_token(&settings, &server.url), None);
+    let form = [("grant_type", "refresh_token"), ("refresh_token", token.as_str()), ("client_id", "sightline-cli")];
+    let refused = http_client().unwrap().post(format!("{}/oauth/token", server.url)).form(&form).send().await.unwrap();
+    assert_eq!(refused.status(), 400);
+    assert!(logout(&server.url).starts_with("No sign-in at "));
+    // The next report asks the person to sign in again.
+    let mut report = Login::of(command(&settings, &server.url, &["report", "northmoor"]));
+    report.child.kill().unwrap();
+    report.child.wait().unwrap();
+
+    signed_in(&settings, &server.url).await;
+    let url = server.url.clone();
+    assert_eq!(server.terminate().0, Some(0));
+    let said = logout(&url);
+    assert!(said.contains("was removed here, but not revoked: no answer from"), "{said}");
+    let in_a_month = (Clock::system().now() + TimeDelta::days(30)).format("lives on until %Y-%m-%d").to_string();
+    assert!(said.contains(&in_a_month) && said.contains("/account"), "{said}");
+    assert_eq!(stored_token(&settings, &url), None);
+}
+
+/// A server whose answers do not end. Returns its address.
+fn endless() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let asked = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                asked.take_while(|line| !line.is_empty()).for_each(drop);
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n\"");
+                while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+            });
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn answers_of_any_length_are_read_to_a_limit() {
+    let (settings, server) = (TempDir::new().unwrap(), endless());
+    for arguments in [&["login"][..], &["sites"], &["report", "northmoor"]] {
+        let refused = command(&settings, &server, arguments).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
+        assert!(said.contains(&server) && said.contains("more than 32 MiB"), "{arguments:?}: {said}");
+    }
 }

@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::Value;
 use sightline::{
     app::http_client,
-    cli::login::{EVERYTHING, login},
+    cli::remote::login::{EVERYTHING, login},
 };
 use simulator::{SearchType, Site, Standing};
 use tempfile::TempDir;

@@ -6,7 +6,7 @@ use sightline::config::Seconds;
 
 use crate::{
     faults::impatient,
-    support::{actor::Actor, app::TestApp, issuer::OtherIssuer, relay::Relay},
+    support::{actor::Actor, app::TestApp, issuer::OtherIssuer, redis, relay::Relay},
 };
 
 fn dependency(health: &Value, name: &str) -> Value {
@@ -107,6 +107,23 @@ async fn health_says_that_redis_is_away_and_questions_are_answered_without_it() 
 }
 
 #[tokio::test]
+async fn health_tells_a_redis_that_refuses_the_login_from_one_that_is_away() {
+    for (login, error) in [
+        (":hunter2@", "WRONGPASS invalid username-password pair or user is disabled."),
+        ("", "NOAUTH Authentication required."),
+    ] {
+        let url = format!("redis://{login}{}", redis::refusing(error));
+        let app = TestApp::start(|config| config.redis.url = Some(url)).await;
+        let said = health(&app.anonymous(), 200).await;
+        let redis = dependency(&said, "redis");
+        assert_eq!((&said["data"]["ready"], &redis["status"]), (&true.into(), &"degraded".into()), "{error}");
+        assert!(redis["hint"].as_str().unwrap().starts_with("Redis refuses the login: check user"), "{redis}");
+        assert!(!said.to_string().contains("127.0.0.1") && !said.to_string().contains("hunter2"), "{said}");
+        app.actor("owner").await.get("/api/properties").await.expect(200);
+    }
+}
+
+#[tokio::test]
 async fn a_service_that_stops_is_not_ready_and_answers_until_a_balancer_has_noticed() {
     let app = TestApp::start(|config| config.shutdown.delay = Some(Seconds(600))).await;
     let root = app.service.base_url.clone();
@@ -115,7 +132,7 @@ async fn a_service_that_stops_is_not_ready_and_answers_until_a_balancer_has_noti
     Actor::anonymous(&root).until("/api/health", 503).await;
     let said = health(&Actor::anonymous(&root), 503).await;
     assert_eq!((&said["data"]["live"], &said["data"]["ready"]), (&true.into(), &false.into()));
-    assert_eq!(dependency(&said, "database")["status"], "ok");
+    assert_eq!((&said["data"]["status"], &dependency(&said, "database")["status"]), (&"stopping".into(), &"ok".into()));
     Actor::anonymous(&root).get("/api/health?probe=live").await.expect(200);
     Actor::signed_in(&root, "owner").await.get("/api/properties").await.expect(200);
     stopping.abort();

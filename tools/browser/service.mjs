@@ -29,6 +29,7 @@ export async function start(settings = {}) {
     RUST_LOG: 'warn',
     SIGHTLINE_LISTEN: `127.0.0.1:${port}`,
     SIGHTLINE_DATA_DIR: join(data, 'data'),
+    XDG_CONFIG_HOME: join(data, 'config'),
     ...own,
   };
   const child = spawn(server, ['serve'], { cwd: data, env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -42,6 +43,27 @@ export async function start(settings = {}) {
     async command(...args) {
       const { stdout } = await promisify(execFile)(server, args, { cwd: data, env });
       return stdout.trim();
+    },
+    /** Starts a command that waits for a sign-in in a browser: the address that it names, and what it prints at its end. */
+    waiting(...args) {
+      const command = spawn(server, args, { cwd: data, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      let [said, printed] = ['', ''];
+      command.stdout.on('data', (text) => (printed += text));
+      const ended = new Promise((end) => command.once('close', end));
+      const address = new Promise((found, failed) => {
+        command.stderr.on('data', (text) => {
+          said += text;
+          const line = /^  (http.*)$/m.exec(said);
+          if (line) found(line[1]);
+        });
+        ended.then(() => failed(new Error(`${args[0]} names no address: ${said}`)));
+      });
+      const output = ended.then((code) => {
+        if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${said}`);
+        return printed.trim();
+      });
+      output.catch(() => {});
+      return { address, output, stop: () => command.kill() };
     },
     async stop() {
       child.kill('SIGTERM');

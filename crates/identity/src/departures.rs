@@ -68,6 +68,14 @@ impl Departures {
         Ok(Self::new(key))
     }
 
+    /// Returns whether the database has its key, which it gets at its first start.
+    ///
+    /// # Errors
+    /// The database cannot answer.
+    pub async fn has_key(db: &impl ConnectionTrait) -> Result<bool, DbErr> {
+        Ok(departure_key::Entity::find_by_id(KEY).one(db).await?.is_some())
+    }
+
     /// Returns the hash of a person: HMAC-SHA-256 in lower-case hex.
     ///
     /// # Panics

@@ -15,6 +15,9 @@ use super::revocation;
 /// Lifetime of access tokens and ID tokens.
 pub const ACCESS_TOKEN_LIFETIME: TimeDelta = TimeDelta::hours(1);
 
+/// Lifetime of an unused refresh token.
+pub const REFRESH_TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
+
 /// Returns the current grants of a person, newest first.
 pub async fn of_subject(db: &impl ConnectionTrait, subject: &str, now: DateTime<Utc>) -> Result<Vec<Model>, DbErr> {
     let current = not_ended(subject).filter(Column::ExpiresAt.gt(now));

@@ -2,7 +2,7 @@
 
 use api::scope::Scopes;
 use entity::oauth_grant::Model as Grant;
-use identity::allowance::Allowance;
+use identity::{allowance::Allowance, grants::REFRESH_TOKEN_LIFETIME};
 use poem::{Response, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -70,6 +70,7 @@ impl IdentityProvider {
         }
         if let Some(family) = refresh {
             body["refresh_token"] = self.issue_refresh_token(grant, &family).await?.into();
+            body["refresh_token_expires_in"] = REFRESH_TOKEN_LIFETIME.num_seconds().into();
         }
         Ok(private_json(StatusCode::OK, &body))
     }

@@ -1,12 +1,12 @@
 //! Refresh tokens. Each is used once and replaced. A used one that comes back ends the grant (RFC 9700 section 4.14).
 //! It is known by its family, so a grant has one row however often its client refreshes.
 
-use chrono::TimeDelta;
 use common::digest::sha256_hex;
 use entity::{
     oauth_grant::{self, Model as Grant},
     refresh_token::{ActiveModel, Entity},
 };
+use identity::grants::REFRESH_TOKEN_LIFETIME;
 use poem::Response;
 use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 
@@ -18,9 +18,6 @@ use super::{
     response::{OAuthError, refused},
     scope,
 };
-
-/// Lifetime of an unused refresh token.
-const LIFETIME: TimeDelta = TimeDelta::days(30);
 
 impl IdentityProvider {
     /// Exchanges a refresh token (`grant_type=refresh_token`).
@@ -69,7 +66,7 @@ impl IdentityProvider {
 
     /// Issues a refresh token for the grant.
     pub(super) async fn issue_refresh_token(&self, grant: &Grant, family: &Family) -> Result<String, DbErr> {
-        let expires_at = self.clock.now() + LIFETIME;
+        let expires_at = self.clock.now() + REFRESH_TOKEN_LIFETIME;
         let token = family.token(&self.random);
         let row = ActiveModel { hash: Set(sha256_hex(&token)), grant_id: Set(grant.id), expires_at: Set(expires_at) };
         Entity::insert(row).exec_without_returning(&self.db).await?;

@@ -41,6 +41,17 @@ pub struct Addresses {
     pub cache: String,
 }
 
+/// What Redis says to a question for a sign of life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// It answers.
+    Answers,
+    /// It is there, and wants another user or password.
+    RefusesLogin,
+    /// It does not answer, or answers with errors.
+    Away,
+}
+
 /// The connections and names by which this replica shares with others.
 #[derive(Clone)]
 pub struct Shared {
@@ -121,12 +132,18 @@ impl Shared {
         [self.counters.usage(), self.cache.usage()]
     }
 
-    /// Returns whether both servers answer.
-    pub async fn answers(&self) -> bool {
+    /// Asks both servers for a sign of life.
+    pub async fn reach(&self) -> Reach {
         let ping = redis::cmd("PING");
         let (counters, cache) =
             futures_util::join!(self.counters.command::<String>(&ping), self.cache.command::<String>(&ping));
-        counters.is_some() && cache.is_some()
+        if counters.is_some() && cache.is_some() {
+            Reach::Answers
+        } else if self.uses().iter().any(|usage| usage.is_login_refused()) {
+            Reach::RefusesLogin
+        } else {
+            Reach::Away
+        }
     }
 
     /// Warnings for the operator of these servers, such as that they write to disk.

@@ -56,6 +56,7 @@ pub struct Use {
     /// Calls that were not made, because Redis was away.
     pub skipped: AtomicU64,
     up: AtomicBool,
+    refuses_login: AtomicBool,
 }
 
 impl Use {
@@ -63,6 +64,12 @@ impl Use {
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed)
+    }
+
+    /// True if the server refused the login when it last said anything.
+    #[must_use]
+    pub fn is_login_refused(&self) -> bool {
+        self.refuses_login.load(Ordering::Relaxed)
     }
 }
 
@@ -77,19 +84,29 @@ pub struct Link {
     usage: Use,
 }
 
-/// The reason why there is no connection.
+/// The reason why there is no connection, or no answer.
 #[derive(Debug, Clone)]
-struct Failed(String);
+struct Failed {
+    reason: String,
+    /// True if the server refuses the login. `None` if it said nothing in time.
+    refuses_login: Option<bool>,
+}
+
+impl Failed {
+    fn late(reason: &str) -> Self {
+        Self { reason: reason.to_owned(), refuses_login: None }
+    }
+}
 
 impl From<Died> for Failed {
     fn from(died: Died) -> Self {
-        Self(died.to_string())
+        Self { reason: died.to_string(), refuses_login: None }
     }
 }
 
 impl From<RedisError> for Failed {
     fn from(error: RedisError) -> Self {
-        Self(error.to_string())
+        Self { reason: error.to_string(), refuses_login: Some(is_login_refused(&error)) }
     }
 }
 
@@ -143,7 +160,14 @@ pub fn check_url(url: &str) -> Result<(), String> {
 pub async fn probe(url: &str) -> Result<(), String> {
     let answer = async { redis::cmd("PING").query_async::<()>(&mut connect(Client::open(url)?).await?).await };
     let answer = timeout(CONNECTING, answer).await.map_err(|_| "no answer in time".to_owned())?;
-    answer.map_err(|error| error.to_string())
+    answer.map_err(|error| {
+        let means = if is_login_refused(&error) {
+            "the server refuses the login, so check the user and the password: "
+        } else {
+            ""
+        };
+        format!("{means}{error}")
+    })
 }
 
 impl Link {
@@ -168,12 +192,23 @@ impl Link {
     pub async fn first_connection(&self) {
         let connected = timeout(CONNECTING, self.connected()).await;
         self.usage.up.store(matches!(connected, Ok(Ok(_))), Ordering::Relaxed);
-        if let Ok(Err(Failed(error))) = connected {
+        if let Ok(Err(failed)) = connected {
+            self.usage.refuses_login.store(failed.refuses_login == Some(true), Ordering::Relaxed);
+            self.tell(&failed);
+        }
+    }
+
+    /// Says in the log that Redis is of no use.
+    fn tell(&self, Failed { reason, refuses_login }: &Failed) {
+        let link = self.purpose.name;
+        if *refuses_login == Some(true) {
             tracing::warn!(
-                link = self.purpose.name,
-                error,
-                "Redis is away; each replica works by itself until it is back"
+                link,
+                error = reason,
+                "Redis refuses the login: check user and password in redis.url and redis.cache_url; each replica works by itself until then"
             );
+        } else {
+            tracing::warn!(link, error = reason, "Redis is away; each replica works by itself until it is back");
         }
     }
 
@@ -211,21 +246,21 @@ impl Link {
                 if is_over(&error) {
                     self.drop_connection();
                 }
-                Err(error.to_string())
+                Err(error.into())
             }
-            Ok(Err(Problem::Connection(Failed(error)))) => Err(error),
+            Ok(Err(Problem::Connection(failed))) => Err(failed),
             Err(_) => {
                 if self.timeouts.fetch_add(1, Ordering::Relaxed) + 1 >= TIMEOUTS {
                     self.drop_connection();
                 }
-                Err("no answer in time".to_owned())
+                Err(Failed::late("no answer in time"))
             }
         };
-        self.note(answer.as_ref().map(|_| begun.elapsed()).map_err(String::as_str));
+        self.note(answer.as_ref().map(|_| begun.elapsed()));
         answer.ok()
     }
 
-    fn note(&self, outcome: Result<Duration, &str>) {
+    fn note(&self, outcome: Result<Duration, &Failed>) {
         let count = if outcome.is_ok() { &self.usage.answered } else { &self.usage.failed };
         count.fetch_add(1, Ordering::Relaxed);
         let noted = outcome.map_or(Outcome::Failed, Outcome::Answered);
@@ -234,14 +269,14 @@ impl Link {
         let is_closed = breaker.is_closed();
         drop(breaker);
         self.usage.up.store(is_closed, Ordering::Relaxed);
-        let (link, error) = (self.purpose.name, outcome.err());
-        match (changed, is_closed) {
-            (true, true) => tracing::info!(link, "Redis is back"),
-            (true, false) => {
-                let error = error.unwrap_or("half of the last answers were slow");
-                tracing::warn!(link, error, "Redis is away; each replica works by itself until it is back");
-            }
-            (false, _) => {}
+        let before = self.usage.refuses_login.load(Ordering::Relaxed);
+        let refuses_login = outcome.err().is_some_and(|failed| failed.refuses_login.unwrap_or(before));
+        self.usage.refuses_login.store(refuses_login, Ordering::Relaxed);
+        match outcome {
+            Ok(_) if changed && is_closed => tracing::info!(link = self.purpose.name, "Redis is back"),
+            Ok(_) if changed => self.tell(&Failed::late("half of the last answers were slow")),
+            Err(failed) if refuses_login != before || (changed && !refuses_login) => self.tell(failed),
+            _ => {}
         }
     }
 
@@ -259,7 +294,7 @@ impl Link {
                     move |_| async move {
                         Ok(timeout(CONNECTING, connect(client))
                             .await
-                            .map_err(|_| Failed("no connection in time".to_owned()))??)
+                            .map_err(|_| Failed::late("no connection in time"))??)
                     }
                 }),
             }
@@ -311,13 +346,25 @@ impl From<Failed> for Problem {
 async fn connect(client: Client) -> Result<Connection, RedisError> {
     let config = AsyncConnectionConfig::new().set_connection_timeout(Some(CONNECTING)).set_response_timeout(None);
     let mut one = client.get_multiplexed_async_connection_with_config(&config).await?;
-    let info: String = redis::cmd("INFO").arg("cluster").query_async(&mut one).await.unwrap_or_default();
+    let info: RedisResult<String> = redis::cmd("INFO").arg("cluster").query_async(&mut one).await;
+    let info = match info {
+        Err(error) if is_login_refused(&error) => return Err(error),
+        info => info.unwrap_or_default(),
+    };
     if !info.contains("cluster_enabled:1") {
         return Ok(Connection::One(one));
     }
     let nodes = [client.get_connection_info().clone()];
     let cluster = ClusterClient::builder(nodes).connection_timeout(CONNECTING).build()?;
     Ok(Connection::Cluster(cluster.get_async_connection().await?))
+}
+
+/// Returns whether the server wants another user or password, or any. Without one, a question that comes before the first command is
+/// refused in words alone.
+fn is_login_refused(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::AuthenticationFailed
+        || matches!(error.code(), Some("NOAUTH" | "WRONGPASS"))
+        || error.detail().is_some_and(|detail| detail.contains("Authentication required"))
 }
 
 /// Returns whether an error means that the connection is of no further use.

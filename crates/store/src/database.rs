@@ -97,6 +97,17 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     Ok(Opened { reader, writer, commits: Some(commits), statements })
 }
 
+/// Returns the file of the `SQLite` database at `url` if it is not there. Databases in memory and on `PostgreSQL` have none.
+#[must_use]
+pub fn missing_file(url: &str) -> Option<PathBuf> {
+    if !url.starts_with("sqlite:") || url.contains(":memory:") {
+        return None;
+    }
+    let options: SqliteConnectOptions = url.parse().ok()?;
+    let file = options.get_filename();
+    (!file.exists()).then(|| std::path::absolute(file).unwrap_or_else(|_| file.to_owned()))
+}
+
 /// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only
 /// while a single process serves it. Databases in memory and on `PostgreSQL` need no lock.
 ///

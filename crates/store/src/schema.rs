@@ -25,6 +25,8 @@ const TABLES_OF_SQLITE: &str =
 enum Schema {
     /// Migrations are missing, the first of this name.
     Behind(String),
+    /// The migration of this name is missing, though one after it is applied.
+    Torn(String),
     /// Every migration that this program knows is applied, and maybe newer ones that it can work with.
     Fits,
     /// The migration of this name is unknown, and this program cannot work with it.
@@ -81,11 +83,23 @@ pub async fn lacks(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
     match compare(&applied, &known) {
         Schema::Behind(missing) => Ok(Some(missing)),
         Schema::Fits => Ok(None),
+        Schema::Torn(missing) => Err(Error::refused(format!(
+            "database.url: the table seaql_migrations of this database lacks the row {missing}, though later migrations are applied. Restore \
+             a backup; if nothing but the row was lost, insert it again"
+        ))),
         Schema::Unfit(name) => Err(Error::refused(format!(
             "database.url: an unreleased or a newer version made this database (its migration {name} is unknown here); start with a new \
              database, or run that version"
         ))),
     }
+}
+
+/// Returns whether no migration is applied: a database that Sightline has not used.
+///
+/// # Errors
+/// The database cannot answer.
+pub async fn is_unused(db: &impl ConnectionTrait) -> Result<bool, Error> {
+    Ok(applied(db).await?.is_empty())
 }
 
 /// The names of the migrations that are applied. An empty database stays empty: who may not change the schema can look.
@@ -110,6 +124,9 @@ fn compare(applied: &[String], known: &[String]) -> Schema {
     }
     match (known.iter().find(|name| !applied.contains(name)), unknown.first()) {
         (None, _) => Schema::Fits,
+        (Some(missing), None) if known.iter().any(|name| name > missing && applied.contains(name)) => {
+            Schema::Torn(missing.clone())
+        }
         (Some(missing), None) => Schema::Behind(missing.clone()),
         // A newer version has all that this one has. This database comes from elsewhere.
         (Some(_), Some(name)) => Schema::Unfit((*name).clone()),
@@ -141,6 +158,7 @@ mod tests {
         for (applied, schema) in [
             (&[][..], Schema::Behind("m1_people".to_owned())),
             (&["m1_people"], Schema::Behind("m2_sites".to_owned())),
+            (&["m2_sites"], Schema::Torn("m1_people".to_owned())),
             (&["m1_people", "m2_sites"], Schema::Fits),
             (&["m1_people", "m2_sites", "m3_more"], Schema::Fits),
             (&["m1_people", "m2_sites", "m3_more", "m4_less_needs_m2"], Schema::Fits),

@@ -72,16 +72,17 @@ const SCRIPT: &str = "/assets/dashboard.js";
 /// The title of the page of all sites.
 const ALL_SITES: &str = "All sites";
 
-/// The paths with their methods.
-pub const PATHS: [(&str, &str); 7] = [
-    (SITES, "GET, HEAD, POST"),
-    (OVERVIEW, "GET, HEAD, POST"),
-    (PART, "GET, HEAD, POST"),
-    (SHARED, "GET, HEAD"),
-    (shared_csv::QUERIES, "GET, HEAD"),
-    (shared_csv::PAGES, "GET, HEAD"),
-    (SCRIPT, "GET, HEAD"),
-];
+/// The paths with their methods. Each page of a property has its own, and comes before the pattern of all.
+pub fn paths() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Part::patterns().map(|pattern| (pattern, "GET, HEAD, POST")).chain([
+        (SITES, "GET, HEAD, POST"),
+        (PART, "GET, HEAD, POST"),
+        (SHARED, "GET, HEAD"),
+        (shared_csv::QUERIES, "GET, HEAD"),
+        (shared_csv::PAGES, "GET, HEAD"),
+        (SCRIPT, "GET, HEAD"),
+    ])
+}
 
 /// The audience of the pages of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

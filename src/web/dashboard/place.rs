@@ -35,9 +35,8 @@ impl Place {
         if path == SITES {
             return Some(Self::Sites);
         }
-        let below = path.strip_prefix("/p/")?;
-        let (id, below) = below.split_once('/').unwrap_or((below, ""));
-        let (part, name) = Part::at(below)?;
+        let (part, name) = Part::at(path)?;
+        let id = path.split('/').nth(2)?;
         Some(Self::Of { door: Door::Signed(id.to_owned()), part, name })
     }
 

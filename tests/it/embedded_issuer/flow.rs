@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use common::random::Random;
-use sightline::cli::login::{EVERYTHING, login};
+use sightline::cli::remote::login::{EVERYTHING, login};
 
 use super::{Answer, REDIRECT_URI, TestIssuer, client, text};
 

@@ -8,6 +8,7 @@ use issuer::{
     registry::{self, Origin},
 };
 use sightline::{
+    app::migrate,
     cli::client::{ClientCommand, client},
     config::Config,
 };
@@ -77,6 +78,7 @@ async fn the_command_holds_clients_to_the_rules_of_registration() {
     let folder = tempfile::tempdir().unwrap();
     let data_dir = folder.path().join("data").to_string_lossy().into_owned();
     let config = Config { data_dir, ..Config::default() };
+    migrate(&config).await.unwrap();
     let (clock, random) = (Clock::manual(super::start_time()).0, Random::seeded(1));
     let run = async |command: ClientCommand, config: &Config| client(&command, config, &clock, &random).await;
     let add = |name: &str, uris: &[&str], no_refresh| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::random::Random;
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
-use sightline::cli::login::{EVERYTHING, login};
+use sightline::cli::remote::login::{EVERYTHING, login};
 
 use super::contract;
 

@@ -10,5 +10,6 @@ pub mod contract;
 pub mod engine;
 pub mod issuer;
 pub mod oracle;
+pub mod redis;
 pub mod relay;
 pub mod signed_in;

@@ -15,7 +15,7 @@ use common::{
 };
 use entity::signing_key::{Column, Entity, Model};
 use jsonwebtoken::{Algorithm, Header, Validation, decode_header, jwk::Jwk};
-use sea_orm::{DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _};
 use serde::{Serialize, de::DeserializeOwned};
 use store::{
     Error,
@@ -167,6 +167,14 @@ impl Keys {
 fn signer(newest_first: &[Arc<Live>], now: DateTime<Utc>) -> Option<&Arc<Live>> {
     let known = newest_first.iter().find(|key| key.created_at + PUBLISHED_AHEAD <= now);
     known.or_else(|| newest_first.last())
+}
+
+/// Returns whether the database has a signing key.
+///
+/// # Errors
+/// The database cannot answer.
+pub async fn exist(db: &impl ConnectionTrait) -> Result<bool, DbErr> {
+    Ok(Entity::find().one(db).await?.is_some())
 }
 
 /// Seals every key again that is not under the current secrets key. Returns their number.

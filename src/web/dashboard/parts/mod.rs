@@ -14,8 +14,10 @@ use api::{
     models::{FilterDimension, Role},
 };
 use maud::{Markup, html};
+use pages::paths::is_at;
 
 use super::{
+    OVERVIEW,
     door::Door,
     draw::{lack::Lack, presets},
     forms::{self, Sent, Write},
@@ -41,17 +43,17 @@ pub enum Part {
 type Judged = (&'static str, Vec<(&'static str, String)>);
 
 impl Part {
-    /// Each with its path below the overview and its name.
+    /// Each with the pattern of its path and its name.
     const ALL: [(Self, &'static str, &'static str); 9] = [
-        (Self::Overview, "", "Overview"),
-        (Self::Table(Table::Queries), "queries", "Queries"),
-        (Self::Table(Table::Pages), "pages", "Pages"),
-        (Self::Table(Table::Countries), "countries", "Countries"),
-        (Self::Growth, "growth", "Growth"),
-        (Self::Cannibalization, "cannibalization", "Cannibalization"),
-        (Self::Insights, "insights", "Insights"),
-        (Self::Notes, "notes", "Notes"),
-        (Self::Settings, "settings", "Settings"),
+        (Self::Overview, OVERVIEW, "Overview"),
+        (Self::Table(Table::Queries), "/p/:id/queries", "Queries"),
+        (Self::Table(Table::Pages), "/p/:id/pages", "Pages"),
+        (Self::Table(Table::Countries), "/p/:id/countries", "Countries"),
+        (Self::Growth, "/p/:id/growth", "Growth"),
+        (Self::Cannibalization, "/p/:id/cannibalization", "Cannibalization"),
+        (Self::Insights, "/p/:id/insights", "Insights"),
+        (Self::Notes, "/p/:id/notes", "Notes"),
+        (Self::Settings, "/p/:id/settings", "Settings"),
     ];
 
     /// The parameters of the page besides those of the question.
@@ -123,9 +125,14 @@ impl Part {
         }
     }
 
-    /// Returns the page at `path` below the overview, and its name.
+    /// The patterns of their paths.
+    pub fn patterns() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(|(_, pattern, _)| pattern)
+    }
+
+    /// Returns the page at `path`, and its name.
     pub fn at(path: &str) -> Option<(Self, &'static str)> {
-        Self::ALL.into_iter().find(|(_, known, _)| *known == path).map(|(part, _, name)| (part, name))
+        Self::ALL.into_iter().find(|(_, pattern, _)| is_at(pattern, path)).map(|(part, _, name)| (part, name))
     }
 
     /// Draws the page that says what the kind of search lacks for this one.
@@ -162,9 +169,9 @@ fn tabs(opened: &Opened<'_>, current: Part) -> Markup {
     html! {
         @if role != Role::Owner { p.quiet-text { "Shared with you: you are " (if role == Role::Viewer { "a viewer" } else if role == Role::Editor { "an editor" } else { "an admin" }) "." } }
         nav.tabs aria-label="Pages of this site" {
-            @for (part, path, name) in Part::ALL {
+            @for (part, pattern, name) in Part::ALL {
                 @if part == current || has_queries || !part.is_about_queries() {
-                    a href={ (opened.door.root()) @if !path.is_empty() { "/" (path) } (carried) } aria-current=[(part == current).then_some("page")] { (name) }
+                    a href={ (opened.door.root()) (pattern.trim_start_matches(OVERVIEW)) (carried) } aria-current=[(part == current).then_some("page")] { (name) }
                 } @else {
                     span.off { (name) span.visually-hidden { " is not available: " (kind) " has no queries" } }
                 }

@@ -3,14 +3,16 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use clap::Args;
-use common::random::Random;
+use common::{clock::Clock, random::Random};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
 use super::{
     browser,
-    login::{Issuer, LoginError, Tokens, failed, login},
+    error::RemoteError,
+    http::send,
+    login::{Issuer, Tokens, login},
     stored::{SignIn, SignIns},
 };
 use crate::{app, config::Config};
@@ -27,32 +29,40 @@ const TRIES: u32 = 6;
 /// The longest wait between two of them.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
+/// The server that a command asks.
+#[derive(Debug, Args)]
+pub struct Server {
+    /// The address of the server; the one at `base_url` by default.
+    #[arg(long = "server", value_name = "URL")]
+    pub address: Option<Url>,
+}
+
+impl Server {
+    /// The address of the server, without a slash at its end.
+    #[must_use]
+    pub fn base_url(&self, config: &Config) -> String {
+        let own = config.base_url(config.listen);
+        self.address.as_ref().map_or(own.as_str(), Url::as_str).trim_end_matches('/').to_owned()
+    }
+}
+
 /// The server that a command asks, and who asks.
 #[derive(Debug, Args)]
 pub struct At {
     /// The demo person to sign in: owner, editor, viewer, stranger or lapsed. Without a name, a person signs in in a browser.
     #[arg(long = "as", value_name = "NAME")]
     pub name: Option<String>,
-    /// The address of the server; the one at `base_url` by default.
-    #[arg(long, value_name = "URL")]
-    pub server: Option<Url>,
+    /// The server.
+    #[command(flatten)]
+    pub server: Server,
     /// The id of a client at the issuer, if the server uses another than its own.
     #[arg(long, value_name = "ID")]
     pub client_id: Option<String>,
 }
 
-impl At {
-    /// The address of the server, without a slash at its end.
-    #[must_use]
-    pub fn base_url(&self, config: &Config) -> String {
-        let own = config.base_url(config.listen);
-        self.server.as_ref().map_or(own.as_str(), Url::as_str).trim_end_matches('/').to_owned()
-    }
-}
-
 /// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
-pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, LoginError> {
-    let (base_url, http, random) = (at.base_url(config), http()?, Random::system());
+pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
+    let (base_url, http, random) = (at.server.base_url(config), http()?, Random::system());
     if let Some(name) = &at.name {
         return login(&base_url, name, scope, http, &random).await;
     }
@@ -88,16 +98,15 @@ pub struct Answer<D, M> {
 impl Api {
     /// The API of a server for the person of an earlier sign-in, or of a sign-in in a browser, which is stored for the next time. A
     /// demo person needs neither.
-    pub async fn open(at: &At, config: &Config) -> Result<Self, LoginError> {
-        let (base_url, http) = (at.base_url(config), http()?);
+    pub async fn open(at: &At, config: &Config) -> Result<Self, RemoteError> {
+        let (base_url, http) = (at.server.base_url(config), http()?);
         if let Some(name) = &at.name {
             let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
             return Ok(Self { base_url, token: token.into(), http });
         }
         let issuer = Issuer::of(&base_url, &http).await?;
-        let lock = || SignIns::lock().map_err(|error| LoginError::Failed(format!("the stored sign-in: {error}")));
         // One process at a time, because a refresh token is good for one use.
-        let mut stored = lock()?;
+        let mut stored = SignIns::lock()?;
         let is_of = |kept: &SignIn| {
             kept.token_endpoint == issuer.token_endpoint()
                 && at.client_id.as_ref().is_none_or(|client| *client == kept.client)
@@ -109,19 +118,21 @@ impl Api {
             }
             None => None,
         };
-        let (client, Tokens { access_token: token, refresh_token }) = if let Some(renewed) = renewed {
+        let (client, tokens) = if let Some(renewed) = renewed {
             renewed
         } else {
             drop(stored);
             let client = issuer.client(at.client_id.as_deref())?.to_owned();
             let tokens = browser::sign_in(&issuer, &client, STORED, &http, &Random::system()).await?;
-            stored = lock()?;
+            stored = SignIns::lock()?;
             (client, tokens)
         };
+        let good_until = tokens.good_until(Clock::system().now());
+        let Tokens { access_token: token, refresh_token, .. } = tokens;
         if let Some(refresh_token) = refresh_token {
             let refresh_token = refresh_token.expose_secret().to_owned();
             let token_endpoint = issuer.token_endpoint().to_owned();
-            if let Err(error) = stored.keep(&base_url, SignIn { client, token_endpoint, refresh_token }) {
+            if let Err(error) = stored.keep(&base_url, SignIn { client, token_endpoint, refresh_token, good_until }) {
                 eprintln!("the sign-in is not stored: {error}");
             }
         }
@@ -132,30 +143,33 @@ impl Api {
     ///
     /// # Errors
     /// The server does not answer, or refuses with an error and a hint.
-    pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, LoginError> {
+    pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, RemoteError> {
         let mut tries = 0;
         loop {
             tries += 1;
             let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
-            let answer =
-                request.bearer_auth(self.token.expose_secret()).send().await.map_err(|error| failed(&error))?;
-            let status = answer.status();
+            let answer = send(request.bearer_auth(self.token.expose_secret())).await?;
+            let status = answer.status;
             if status.is_success() {
-                return answer.json().await.map_err(|error| failed(&error));
+                return answer.json();
             }
-            let wait = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+            let wait = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             if let Some(wait) = wait.map(Duration::from_secs).filter(|wait| tries < TRIES && *wait <= LONGEST_WAIT) {
                 tokio::time::sleep(wait).await;
                 continue;
             }
-            let Ok(Refusal { error, hint }) = answer.json().await else {
-                return Err(LoginError::Failed(format!("{} answered {status}", self.base_url)));
+            let Ok(Refusal { error, hint }) = answer.json() else {
+                return Err(RemoteError::Failed(format!("{} answered {status}", self.base_url)));
             };
-            return Err(LoginError::Failed(hint.unwrap_or(error)));
+            return Err(RemoteError::Failed(hint.unwrap_or(error)));
         }
     }
 }
 
-fn http() -> Result<reqwest::Client, LoginError> {
-    app::http_client().map_err(|error| LoginError::Failed(error.to_string()))
+/// The client for requests to a server.
+///
+/// # Errors
+/// No root certificates are available.
+pub fn http() -> Result<reqwest::Client, RemoteError> {
+    app::http_client().map_err(|error| RemoteError::Failed(error.to_string()))
 }

@@ -8,11 +8,10 @@ use serde_json::Value;
 
 use super::{
     api::{Answer, Api, At},
-    login::LoginError,
+    error::RemoteError,
     numbers::{Day, Metrics, change, grouped, sparkline},
-    table::table,
 };
-use crate::config::Config;
+use crate::{cli::table::table, config::Config};
 
 /// The time between two looks at a list that is still being read.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -71,11 +70,11 @@ struct Progress {
 ///
 /// # Errors
 /// Nobody signs in, or the server refuses or does not answer.
-pub async fn sites(options: &Sites, config: &Config) -> Result<String, LoginError> {
+pub async fn sites(options: &Sites, config: &Config) -> Result<String, RemoteError> {
     let api = Api::open(&options.at, config).await?;
     if options.json {
         let all: Vec<Value> = list(&api, true).await?;
-        return serde_json::to_string_pretty(&all).map_err(|error| LoginError::Failed(error.to_string()));
+        return serde_json::to_string_pretty(&all).map_err(|error| RemoteError::Failed(error.to_string()));
     }
     let all: Vec<Property> = list(&api, true).await?;
     Ok(if all.is_empty() { NOBODYS.to_owned() } else { drawn(&all) })
@@ -85,7 +84,7 @@ const NOBODYS: &str =
     "There are no sites yet: connect a search account at the server's page /account, or ask for an invitation.";
 
 /// All properties of the person, once the search engine has been read for all of them if `headlines` are wanted.
-pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, LoginError> {
+pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, RemoteError> {
     let mut all = Vec::new();
     loop {
         let mut query = BTreeMap::from([("limit", PAGE.to_string()), ("offset", all.len().to_string())]);

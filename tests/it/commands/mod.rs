@@ -1,15 +1,16 @@
 //! Tests of the `sightline` command without a configured database: it always uses `SQLite`.
 
+mod databases;
+
 use std::{
     io::{BufRead as _, BufReader, Read as _},
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
 
-use sea_orm::{ConnectionTrait as _, Database};
 use tempfile::TempDir;
 
-use crate::support::actor::Actor;
+use crate::support::{actor::Actor, redis};
 
 /// The command with only these settings, in an empty working folder.
 pub fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
@@ -152,8 +153,11 @@ fn the_committed_documents_are_printed() {
 fn settings_that_cannot_be_meant_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     let cases: [(&[(&str, &str)], &str); 15] = [
-        (&[("LISTN", "127.0.0.1:0")], "listn"),
-        (&[("RATE_LIMIT__BURTS", "3")], "rate_limit.burts"),
+        (&[("LISTN", "127.0.0.1:0")], "`listn`. Did you mean `listen` (SIGHTLINE_LISTEN)?"),
+        (
+            &[("RATE_LIMIT__BURTS", "3")],
+            "`rate_limit.burts`. Did you mean `rate_limit.burst` (SIGHTLINE_RATE_LIMIT__BURST)?",
+        ),
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
         (&[("CACHE__TTL", "7h")], "cache.ttl"),
         (&[("BASE_URL", "nonsense")], "base_url"),
@@ -235,6 +239,23 @@ fn settings_are_tried_without_changing_anything() {
     assert!(said.contains("redis.url: ") && said.contains("mail.smtp_url: ") && !said.contains("hunter2"), "{said}");
 }
 
+#[test]
+fn a_redis_that_refuses_the_login_is_not_called_away() {
+    let folder = TempDir::new().unwrap();
+    let url = format!("redis://:hunter2@{}", redis::refusing("WRONGPASS invalid username-password pair."));
+    let tried = run(folder.path(), &["check"], &[("REDIS__URL", &url)]);
+    let said = text(&tried.stdout);
+    assert!(!tried.status.success() && said.contains("redis.url: the server refuses the login"), "{said}");
+    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT, ("REDIS__URL", &url)]));
+    let (code, _, log) = server.terminate();
+    assert_eq!(code, Some(0));
+    assert!(
+        log.contains("Redis refuses the login: check user and password") && !log.contains("Redis is away"),
+        "{log}"
+    );
+    assert!(!said.contains("hunter2") && !log.contains("hunter2"), "{said} {log}");
+}
+
 /// Without demo people, the embedded issuer runs where others can reach it.
 #[tokio::test]
 async fn a_public_service_has_accounts_and_no_demo_people() {
@@ -252,6 +273,7 @@ async fn a_public_service_has_accounts_and_no_demo_people() {
 fn accounts_are_added_listed_reset_and_removed_without_a_server() {
     let folder = TempDir::new().unwrap();
     let settings = [("BASE_URL", "https://search.example.org")];
+    assert!(run(folder.path(), &["migrate"], &[]).status.success());
     let user = |arguments: &[&str]| run(folder.path(), &[&["user"][..], arguments].concat(), &settings);
     let added = user(&["add", "ann@corp.test", "--name", "Ann"]);
     let link = text(&added.stdout);
@@ -274,115 +296,10 @@ fn accounts_are_added_listed_reset_and_removed_without_a_server() {
 }
 
 #[test]
-fn no_error_names_the_databases_password() {
-    let folder = TempDir::new().unwrap();
-    for url in [
-        "postgres://user:hunter2@127.0.0.1:notaport/db",
-        "postgres://user:hunter2@",
-        "postgres://user:hunter2@127.0.0.1:1/db?sslmode=nonsense",
-        "postgres://user:hun%74er2@127.0.0.1:notaport/db",
-    ] {
-        let output = run(folder.path(), &["migrate"], &[("DATABASE__URL", url)]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(!said.contains("hunter2") && !said.contains("hun%74er2"), "{said}");
-        assert!(said.contains("database.url"), "{said}");
-    }
-}
-
-#[tokio::test]
-async fn a_database_of_another_version_is_refused_in_one_sentence() {
-    let folder = TempDir::new().unwrap();
-    assert!(run(folder.path(), &["migrate"], &[]).status.success());
-    let file = format!("sqlite://{}/data/sightline.db", folder.path().display());
-    let db = Database::connect(file).await.unwrap();
-    let other = "UPDATE seaql_migrations SET version = 'm0001_people_and_properties' WHERE version = 'm0001_people'";
-    assert_eq!(db.execute_unprepared(other).await.unwrap().rows_affected(), 1);
-    db.close().await.unwrap();
-    let refusal = "sightline: database.url: an unreleased or a newer version made this database (its migration \
-                   m0001_people_and_properties is unknown here); start with a new database, or run that version";
-    for command in ["migrate", "serve"] {
-        let output = run(folder.path(), &[command], &[ANY_PORT]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
-        assert!(said.lines().any(|line| line == refusal), "{command}: {said}");
-    }
-}
-
-#[tokio::test]
-async fn a_version_runs_beside_a_newer_schema_until_what_it_needs_is_taken_away() {
-    let folder = TempDir::new().unwrap();
-    let nothing_migrates = ("DATABASE__MIGRATE", "false");
-    let early = run(folder.path(), &["serve"], &[ANY_PORT, nothing_migrates]);
-    let said = text(&early.stderr);
-    assert!(!early.status.success() && said.contains("lacks the migration m0001_people"), "{said}");
-    assert!(said.contains("Run `sightline migrate`"), "{said}");
-    assert!(run(folder.path(), &["migrate"], &[nothing_migrates]).status.success());
-
-    let apply = async |migration: &str| {
-        let file = format!("sqlite://{}/data/sightline.db", folder.path().display());
-        let db = Database::connect(file).await.unwrap();
-        let row = format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{migration}', 0)");
-        db.execute_unprepared(&row).await.unwrap();
-        db.close().await.unwrap();
-    };
-    for migration in ["m9998_add_more", "m9999_drop_names_needs_m0001"] {
-        apply(migration).await;
-        for migrates in ["true", "false"] {
-            let settings = [ANY_PORT, ("DATABASE__MIGRATE", migrates)];
-            let server = Running::start(sightline(folder.path(), &["serve"], &settings));
-            Actor::signed_in(&server.url, "owner").await.get("/api/properties").await.expect(200);
-            assert_eq!(server.terminate().0, Some(0));
-        }
-    }
-    apply("m9999_drop_sites_needs_m9998").await;
-    let late = run(folder.path(), &["serve"], &[ANY_PORT]);
-    let said = text(&late.stderr);
-    assert!(!late.status.success() && said.contains("m9999_drop_sites_needs_m9998"), "{said}");
-}
-
-#[test]
 fn plans_are_set_and_shown_without_a_server() {
     let folder = TempDir::new().unwrap();
     assert!(run(folder.path(), &["migrate"], &[]).status.success());
     let output = run(folder.path(), &["subscription", "show", "--user", "owner@demo.test"], &[]);
     assert!(!output.status.success() && output.stdout.is_empty(), "nobody has signed in yet");
     assert!(!run(folder.path(), &["subscription", "set", "--user", "x", "--plan", "gold"], &[]).status.success());
-}
-
-/// A second process on the same file is refused. A command's change is visible soon.
-#[tokio::test]
-async fn one_process_serves_a_file_and_sees_commits_of_commands() {
-    let folder = TempDir::new().unwrap();
-    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
-    let second = run(folder.path(), &["serve"], &[ANY_PORT]);
-    let said = text(&second.stderr);
-    assert!(!second.status.success() && said.contains("database.url: another process serves"), "{said}");
-
-    let owner = Actor::signed_in(&server.url, "owner").await;
-    let notes = format!("/api/properties/{}/annotations", owner.property("northmoor").await);
-    for (plan, status) in [("none", 402), ("pro", 200), ("none", 402)] {
-        let set = run(folder.path(), &["subscription", "set", "--user", "owner@demo.test", "--plan", plan], &[]);
-        assert!(set.status.success(), "{}", text(&set.stderr));
-        owner.until(&notes, status).await;
-    }
-    assert_eq!(server.terminate().0, Some(0));
-    let again = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
-    assert_eq!(again.terminate().0, Some(0), "the file is free again");
-}
-
-/// The lock belongs to the file, under any name, and is taken before the file is changed.
-#[test]
-fn a_file_with_several_names_is_served_once() {
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| format!("sqlite://{}/{name}?mode=rwc", folder.path().display());
-    let named = at("a.db");
-    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", &named)]));
-    std::os::unix::fs::symlink(folder.path().join("a.db"), folder.path().join("b.db")).unwrap();
-    for name in ["a.db", "b.db", "%61.db", "./a.db"] {
-        let refused = run(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", &at(name))]);
-        let said = text(&refused.stderr);
-        assert!(said.contains("another process serves") && !said.contains("migration"), "{name}: {said}");
-    }
-    drop(server);
 }

@@ -9,12 +9,11 @@ use serde_json::Value;
 
 use super::{
     api::{Answer, Api, At},
-    login::LoginError,
+    error::RemoteError,
     numbers::{Day, Metrics, change, difference, grouped, sparkline},
     sites::{self, Property},
-    table::table,
 };
-use crate::config::Config;
+use crate::{cli::table::table, config::Config};
 
 /// The most days that have as many days of history before them.
 const COMPARABLE: u32 = 240;
@@ -154,7 +153,7 @@ struct Final {
 ///
 /// # Errors
 /// Nobody signs in, no site or several have the name, or the server refuses or does not answer.
-pub async fn report(options: &Report, config: &Config) -> Result<String, LoginError> {
+pub async fn report(options: &Report, config: &Config) -> Result<String, RemoteError> {
     let api = Api::open(&options.at, config).await?;
     let all: Vec<Property> = sites::list(&api, false).await?;
     let site = chosen(&all, &options.site)?;
@@ -173,14 +172,14 @@ pub async fn report(options: &Report, config: &Config) -> Result<String, LoginEr
     }
     if options.json {
         let answer: Value = api.get(&path, &query).await?;
-        return serde_json::to_string_pretty(&answer).map_err(|error| LoginError::Failed(error.to_string()));
+        return serde_json::to_string_pretty(&answer).map_err(|error| RemoteError::Failed(error.to_string()));
     }
     let Answer { data, meta }: Answer<Data, Meta> = api.get(&path, &query).await?;
     Ok(if options.csv { csv(&data.series) } else { drawn(&site.name, &data, &meta) })
 }
 
 /// The parameters of the last `days` final days, as the freshness of the site's data has them.
-async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static str, String>, LoginError> {
+async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static str, String>, RemoteError> {
     let totals = BTreeMap::from([("scope", "totals".to_owned())]);
     let Answer { meta: Freshness { freshness }, .. }: Answer<Value, Freshness> = api.get(path, &totals).await?;
     let end = freshness.and_then(|freshness| freshness.last_final_date);
@@ -190,7 +189,7 @@ async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static st
 }
 
 /// The site that a person means: by its id or whole name, else by a part of one name.
-fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, LoginError> {
+fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, RemoteError> {
     let plain = wanted.trim().to_lowercase();
     let plain = plain.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
     let is_whole = |site: &&Property| {
@@ -209,12 +208,12 @@ fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, LoginEr
     };
     match found[..] {
         [site] => Ok(site),
-        [] if all.is_empty() => Err(LoginError::Failed("there are no sites yet".to_owned())),
-        [] => Err(LoginError::Failed(format!(
+        [] if all.is_empty() => Err(RemoteError::Failed("there are no sites yet".to_owned())),
+        [] => Err(RemoteError::Failed(format!(
             "no site is called {wanted:?}; there are {}",
             named(&all.iter().collect::<Vec<_>>())
         ))),
-        _ => Err(LoginError::Failed(format!("{wanted:?} may be {}; write more of the name", named(&found)))),
+        _ => Err(RemoteError::Failed(format!("{wanted:?} may be {}; write more of the name", named(&found)))),
     }
 }
 

@@ -1,36 +1,20 @@
 //! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use common::{digest::pkce_challenge, random::Random, urls::is_secure};
 use issuer::demo::people;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use url::Url;
+
+use super::{error::RemoteError, http::send};
 
 /// The client of this program at the embedded issuer.
 pub const CLIENT_ID: &str = "sightline-cli";
 // Nothing listens there. The response is read from the redirect itself.
 const REDIRECT_URI: &str = "http://127.0.0.1/callback";
-
-/// The reason why nobody was signed in.
-#[derive(Debug, thiserror::Error)]
-pub enum LoginError {
-    /// The server or its issuer did not respond, or the response is invalid.
-    #[error("{0}")]
-    Failed(String),
-    /// The issuer requires a person to use a page first.
-    #[error(
-        "the server asks for sign-in in a browser: `--as` must name one of its demo people, owner, editor, viewer, stranger or lapsed, or network \
-         with simulator.sites, and a server with settings of its own may have none; `sightline login` opens a browser"
-    )]
-    NeedsBrowser,
-    /// The issuer refused.
-    #[error("the server refused the sign-in: {0}")]
-    Refused(String),
-    /// Nobody signed in at the page.
-    #[error("nobody signed in at that address within ten minutes")]
-    TimedOut,
-}
 
 #[derive(Deserialize)]
 struct Resource {
@@ -46,6 +30,7 @@ pub struct Issuer {
     name: String,
     authorization_endpoint: String,
     token_endpoint: String,
+    revocation_endpoint: Option<String>,
     /// True if it is the server's own.
     #[serde(skip)]
     is_own: bool,
@@ -58,6 +43,16 @@ pub struct Tokens {
     pub access_token: SecretString,
     /// The refresh token, if one was granted.
     pub refresh_token: Option<SecretString>,
+    refresh_token_expires_in: Option<Value>,
+}
+
+impl Tokens {
+    /// The time at which the refresh token that was granted `now` expires, if the issuer says so. No standard makes it.
+    #[must_use]
+    pub fn good_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let seconds = self.refresh_token_expires_in.as_ref()?.as_i64()?;
+        now.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+    }
 }
 
 /// The scope of a token that may do everything that its person may.
@@ -72,38 +67,38 @@ pub async fn login(
     scope: &str,
     http: reqwest::Client,
     random: &Random,
-) -> Result<String, LoginError> {
+) -> Result<String, RemoteError> {
     let name = name.strip_suffix("@demo.test").unwrap_or(name);
     if !people(true).iter().any(|person| person.name == name) {
         let names = people(false).iter().map(|person| person.name).collect::<Vec<_>>().join(", ");
-        return Err(LoginError::Failed(format!("no demo person is called {name:?}; there are {names}")));
+        return Err(RemoteError::Failed(format!("no demo person is called {name:?}; there are {names}")));
     }
     let issuer = Issuer::of(base_url, &http).await?;
     let attempt = Attempt::new(CLIENT_ID, REDIRECT_URI.to_owned(), random);
     let mut url = attempt.address(&issuer, scope)?;
     url.query_pairs_mut().append_pair("login_hint", name);
-    let answer = http.get(url).send().await.map_err(|error| failed(&error))?;
-    let location = answer.headers().get("location").and_then(|value| value.to_str().ok());
-    let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(LoginError::NeedsBrowser)?;
-    let url = Url::parse(location).map_err(|_| LoginError::Failed("the redirect is not a URL".to_owned()))?;
+    let answer = send(http.get(url)).await?;
+    let location = answer.headers.get("location").and_then(|value| value.to_str().ok());
+    let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(RemoteError::NeedsBrowser)?;
+    let url = Url::parse(location).map_err(|_| RemoteError::Failed("the redirect is not a URL".to_owned()))?;
     let code = attempt.code(&url, &issuer)?;
     Ok(attempt.exchange(&code, &issuer, &http).await?.access_token.expose_secret().to_owned())
 }
 
 impl Issuer {
     /// Reads the metadata of the server at `base_url` and of its issuer.
-    pub async fn of(base_url: &str, http: &reqwest::Client) -> Result<Self, LoginError> {
+    pub async fn of(base_url: &str, http: &reqwest::Client) -> Result<Self, RemoteError> {
         let base = base_url.trim_end_matches('/');
         let resource: Resource = get(http, &format!("{base}/.well-known/oauth-protected-resource")).await?;
         let name = resource.authorization_servers.first();
-        let name = name.ok_or_else(|| LoginError::Failed("the server names no issuer".to_owned()))?;
+        let name = name.ok_or_else(|| RemoteError::Failed("the server names no issuer".to_owned()))?;
         let mut found: Self = get(http, &metadata_address(name)?).await?;
         if found.name != *name {
-            return Err(LoginError::Failed(format!("{name} calls itself {}", found.name)));
+            return Err(RemoteError::Failed(format!("{name} calls itself {}", found.name)));
         }
         for address in [&found.name, &found.authorization_endpoint, &found.token_endpoint] {
             if !Url::parse(address).is_ok_and(|url| is_secure(&url)) {
-                return Err(LoginError::Failed(format!(
+                return Err(RemoteError::Failed(format!(
                     "{name} names {address:?}, which is neither https nor of this machine"
                 )));
             }
@@ -117,11 +112,11 @@ impl Issuer {
     ///
     /// # Errors
     /// The server uses another issuer, which does not know this program.
-    pub fn client<'a>(&self, named: Option<&'a str>) -> Result<&'a str, LoginError> {
+    pub fn client<'a>(&self, named: Option<&'a str>) -> Result<&'a str, RemoteError> {
         match named {
             Some(named) => Ok(named),
             None if self.is_own => Ok(CLIENT_ID),
-            None => Err(LoginError::Failed(format!(
+            None => Err(RemoteError::Failed(format!(
                 "the server's people sign in at {}: register a public client there with the redirect URI http://127.0.0.1/callback \
                  at any port, and name it by --client-id",
                 self.name
@@ -141,14 +136,28 @@ impl Issuer {
         client: &str,
         token: &str,
         http: &reqwest::Client,
-    ) -> Result<Option<Tokens>, LoginError> {
+    ) -> Result<Option<Tokens>, RemoteError> {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token), ("client_id", client)];
-        let request = http.post(&self.token_endpoint).form(&form);
-        let response = request.send().await.map_err(|error| failed(&error))?;
-        if [StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED].contains(&response.status()) {
+        let answer = send(http.post(&self.token_endpoint).form(&form)).await?;
+        if [StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED].contains(&answer.status) {
             return Ok(None);
         }
-        Ok(Some(parsed(response).await?))
+        answer.success().map(Some)
+    }
+
+    /// Ends the access that a refresh token of `client` gives (RFC 7009).
+    ///
+    /// # Errors
+    /// The issuer does not answer, refuses, or has no endpoint for it beside the one that gave the token.
+    pub async fn revoke(&self, client: &str, token: &str, http: &reqwest::Client) -> Result<(), RemoteError> {
+        let origin = |address: &str| Url::parse(address).ok().map(|url| url.origin());
+        let endpoint = self.revocation_endpoint.as_deref();
+        let endpoint = endpoint.filter(|endpoint| origin(endpoint) == origin(&self.token_endpoint));
+        let endpoint = endpoint.ok_or_else(|| {
+            RemoteError::Failed(format!("{} has no revocation endpoint beside its token endpoint", self.name))
+        })?;
+        let form = [("token", token), ("token_type_hint", "refresh_token"), ("client_id", client)];
+        send(http.post(endpoint).form(&form)).await?.accepted()
     }
 }
 
@@ -168,9 +177,9 @@ impl<'a> Attempt<'a> {
     }
 
     /// The address of the page where a person signs in.
-    pub fn address(&self, issuer: &Issuer, scope: &str) -> Result<Url, LoginError> {
+    pub fn address(&self, issuer: &Issuer, scope: &str) -> Result<Url, RemoteError> {
         let mut url = Url::parse(&issuer.authorization_endpoint)
-            .map_err(|_| LoginError::Failed(format!("{} is not a URL", issuer.authorization_endpoint)))?;
+            .map_err(|_| RemoteError::Failed(format!("{} is not a URL", issuer.authorization_endpoint)))?;
         url.query_pairs_mut().extend_pairs([
             ("response_type", "code"),
             ("client_id", self.client),
@@ -184,20 +193,20 @@ impl<'a> Attempt<'a> {
     }
 
     /// Returns the code in a redirect, if it answers this attempt and comes from that issuer.
-    pub fn code(&self, redirect: &Url, issuer: &Issuer) -> Result<String, LoginError> {
+    pub fn code(&self, redirect: &Url, issuer: &Issuer) -> Result<String, RemoteError> {
         let find =
             |name: &str| redirect.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
         if find("state").as_deref() != Some(&self.state) || find("iss").is_some_and(|iss| iss != issuer.name) {
-            return Err(LoginError::Failed("the redirect does not answer this request".to_owned()));
+            return Err(RemoteError::Failed("the redirect does not answer this request".to_owned()));
         }
         match (find("code"), find("error")) {
             (Some(code), None) => Ok(code),
-            (_, error) => Err(LoginError::Refused(error.unwrap_or_else(|| "no code".to_owned()))),
+            (_, error) => Err(RemoteError::Refused(error.unwrap_or_else(|| "no code".to_owned()))),
         }
     }
 
     /// Returns the tokens for a code.
-    pub async fn exchange(&self, code: &str, issuer: &Issuer, http: &reqwest::Client) -> Result<Tokens, LoginError> {
+    pub async fn exchange(&self, code: &str, issuer: &Issuer, http: &reqwest::Client) -> Result<Tokens, RemoteError> {
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -205,48 +214,18 @@ impl<'a> Attempt<'a> {
             ("client_id", self.client),
             ("code_verifier", &self.verifier),
         ];
-        read(http.post(&issuer.token_endpoint).form(&form)).await
+        send(http.post(&issuer.token_endpoint).form(&form)).await?.success()
     }
 }
 
 /// The URL of the metadata by RFC 8414: the well-known path goes between the host and the path of the issuer.
-fn metadata_address(issuer: &str) -> Result<String, LoginError> {
-    let mut url = Url::parse(issuer).map_err(|_| LoginError::Failed(format!("{issuer} is not a URL")))?;
+fn metadata_address(issuer: &str) -> Result<String, RemoteError> {
+    let mut url = Url::parse(issuer).map_err(|_| RemoteError::Failed(format!("{issuer} is not a URL")))?;
     let path = format!("/.well-known/oauth-authorization-server{}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     Ok(url.into())
 }
 
-async fn get<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Result<T, LoginError> {
-    read(http.get(address)).await
-}
-
-async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> Result<T, LoginError> {
-    parsed(request.send().await.map_err(|error| failed(&error))?).await
-}
-
-async fn parsed<T: DeserializeOwned>(response: reqwest::Response) -> Result<T, LoginError> {
-    let (status, address) = (response.status(), response.url().clone());
-    if !status.is_success() {
-        return Err(LoginError::Failed(format!("{address} answered {status}")));
-    }
-    response.json().await.map_err(|error| failed(&error))
-}
-
-/// Says which server did not answer, and what to do.
-#[must_use]
-pub fn failed(error: &reqwest::Error) -> LoginError {
-    LoginError::Failed(match error.url() {
-        Some(url) => format!(
-            "no answer from {} ({}): start the server, or name another by --server or base_url (SIGHTLINE_BASE_URL)",
-            url.origin().ascii_serialization(),
-            cause(error)
-        ),
-        None => error.to_string(),
-    })
-}
-
-/// The innermost cause of an error, such as that a connection was refused.
-fn cause(error: &dyn std::error::Error) -> String {
-    std::iter::successors(Some(error), |error| error.source()).last().map(ToString::to_string).unwrap_or_default()
+async fn get<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Result<T, RemoteError> {
+    send(http.get(address)).await?.success()
 }

@@ -13,7 +13,10 @@ use poem::{Endpoint, Request, Response, Route, Server, endpoint::make, http::hea
 use tokio::{net::TcpListener, sync::mpsc};
 use url::Url;
 
-use super::login::{Attempt, Issuer, LoginError, Tokens};
+use super::{
+    error::RemoteError,
+    login::{Attempt, Issuer, Tokens},
+};
 
 /// The time for a person to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -34,8 +37,8 @@ pub async fn sign_in(
     scope: &str,
     http: &reqwest::Client,
     random: &Random,
-) -> Result<Tokens, LoginError> {
-    let failed = |error: std::io::Error| LoginError::Failed(format!("no port of this machine can be used: {error}"));
+) -> Result<Tokens, RemoteError> {
+    let failed = |error: std::io::Error| RemoteError::Failed(format!("no port of this machine can be used: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     let attempt = Attempt::new(client, format!("http://127.0.0.1:{port}{PATH}"), random);
@@ -51,13 +54,13 @@ pub async fn sign_in(
         while let Some(redirect) = arrived.recv().await {
             match attempt.code(&redirect, issuer) {
                 // Any page can send a browser to this port.
-                Err(LoginError::Failed(_)) => {}
+                Err(RemoteError::Failed(_)) => {}
                 settled => return settled,
             }
         }
-        Err(LoginError::TimedOut)
+        Err(RemoteError::TimedOut)
     };
-    let code = tokio::time::timeout(PATIENCE, code).await.unwrap_or(Err(LoginError::TimedOut));
+    let code = tokio::time::timeout(PATIENCE, code).await.unwrap_or(Err(RemoteError::TimedOut));
     let tokens = attempt.exchange(&code?, issuer, http).await;
     serving.abort();
     tokens

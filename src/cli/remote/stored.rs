@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use chrono::{DateTime, Utc};
 use common::private_files;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ pub struct SignIn {
     pub token_endpoint: String,
     /// Its refresh token, which is good for one use.
     pub refresh_token: String,
+    /// The time at which the refresh token expires, if the issuer said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_until: Option<DateTime<Utc>>,
 }
 
 /// The sign-ins of this person, locked for this process until they are dropped.
@@ -65,12 +69,30 @@ impl SignIns {
         self.all.get(server).cloned()
     }
 
+    /// The servers with a sign-in.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.all.keys().map(String::as_str)
+    }
+
     /// Stores the sign-in at a server, readable by this person alone.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn keep(&mut self, server: &str, sign_in: SignIn) -> io::Result<()> {
         self.all.insert(server.to_owned(), sign_in);
+        self.write()
+    }
+
+    /// Removes the sign-in at a server.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn remove(&mut self, server: &str) -> io::Result<()> {
+        self.all.remove(server);
+        self.write()
+    }
+
+    fn write(&self) -> io::Result<()> {
         // A process that dies while it writes leaves the file as it was.
         let next = next_to(&self.file);
         write_new(&next, &serde_json::to_string_pretty(&self.all)?)?;
@@ -107,7 +129,7 @@ mod tests {
 
     fn sign_in(token: &str) -> SignIn {
         let token_endpoint = "https://a.example/token".to_owned();
-        SignIn { client: "sightline-cli".to_owned(), token_endpoint, refresh_token: token.to_owned() }
+        SignIn { client: "sightline-cli".to_owned(), token_endpoint, refresh_token: token.to_owned(), good_until: None }
     }
 
     #[test]
@@ -120,8 +142,9 @@ mod tests {
         stored.keep("https://b.example", sign_in("two")).unwrap();
         stored.keep("https://a.example", sign_in("three")).unwrap();
         drop(stored);
-        let stored = SignIns::lock_in(&path).unwrap();
+        let mut stored = SignIns::lock_in(&path).unwrap();
         assert_eq!(stored.of("https://a.example"), Some(sign_in("three")));
+        assert_eq!(stored.servers().collect::<Vec<_>>(), ["https://a.example", "https://b.example"]);
         assert_eq!(stored.of("https://b.example"), Some(sign_in("two")));
         #[cfg(unix)]
         {
@@ -129,6 +152,10 @@ mod tests {
             let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o077;
             assert_eq!((mode(&path), mode(&path.join("sign-ins.json"))), (0, 0));
         }
+        stored.remove("https://a.example").unwrap();
+        drop(stored);
+        let stored = SignIns::lock_in(&path).unwrap();
+        assert_eq!((stored.of("https://a.example"), stored.of("https://b.example")), (None, Some(sign_in("two"))));
     }
 
     #[test]

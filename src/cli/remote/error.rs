@@ -1,0 +1,24 @@
+//! The reasons why a command got nothing from a server, in words for the person who ran it.
+
+/// The reason why a command got nothing from a server.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// The server or its issuer did not respond, or the response is invalid.
+    #[error("{0}")]
+    Failed(String),
+    /// The issuer requires a person to use a page first.
+    #[error(
+        "the server asks for sign-in in a browser: `--as` must name one of its demo people, owner, editor, viewer, stranger or lapsed, or network \
+         with simulator.sites, and a server with settings of its own may have none; `sightline login` opens a browser"
+    )]
+    NeedsBrowser,
+    /// The issuer refused.
+    #[error("the server refused the sign-in: {0}")]
+    Refused(String),
+    /// Nobody signed in at the page.
+    #[error("nobody signed in at that address within ten minutes")]
+    TimedOut,
+    /// The folder of stored sign-ins cannot be used.
+    #[error("the stored sign-in: {0}")]
+    Stored(#[from] std::io::Error),
+}
