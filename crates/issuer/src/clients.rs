@@ -48,6 +48,13 @@ impl Client {
     }
 }
 
+/// The receiver of an access: a client, and the place where it gets the access.
+pub(super) struct Recipient<'a> {
+    pub client: &'a Client,
+    /// The address that the client gets codes at.
+    pub place: String,
+}
+
 /// The host in a client id that is the address of a metadata document (see [`Client::host`]).
 #[must_use]
 pub fn host_of(client_id: &str) -> Option<&str> {
