@@ -13,7 +13,7 @@ pub struct Model {
     /// Id of the client.
     #[sea_orm(primary_key, auto_increment = false)]
     pub client_id: String,
-    /// Address of the client that answers go to. A loopback address stands for all its ports.
+    /// Address of the client that answers go to, or `device` for device codes. A loopback address stands for all its ports.
     #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
     pub address: String,
     /// Every scope that the person has allowed the client there, separated by spaces.

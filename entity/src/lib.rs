@@ -13,6 +13,7 @@ pub mod client_use;
 pub mod consent;
 pub mod departure;
 pub mod departure_key;
+pub mod device_code;
 pub mod filter_preset;
 pub mod former_trial;
 pub mod issuer_session;

@@ -16,6 +16,8 @@ pub struct Model {
     pub redirect_uris: String,
     /// True if the client registered the `refresh_token` grant.
     pub refreshes: bool,
+    /// True if the client registered the grant of device codes.
+    pub uses_device_codes: bool,
     /// Time of the registration.
     pub created_at: DateTimeUtc,
     /// True if an operator added it, so that it is kept even if nobody uses it.

@@ -9,6 +9,7 @@ mod m0003_records;
 mod m0004_issuer;
 mod m0005_operations;
 mod m0006_attempts;
+mod m0007_device_codes;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -24,6 +25,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_issuer::Migration),
             Box::new(m0005_operations::Migration),
             Box::new(m0006_attempts::Migration),
+            Box::new(m0007_device_codes::Migration),
         ]
     }
 }

@@ -149,7 +149,7 @@ impl RateLimit {
         let per_minute = |requests| Some(Rate::new(requests, requests));
         let (kind, rate, is_told) = match request.uri().path() {
             "/api/health" | "/oauth/jwks" => ("uncounted", None, false),
-            path if path.starts_with("/oauth/") || path.starts_with("/account/password") => {
+            path if path.starts_with("/oauth/") || path.starts_with("/account/password") || path == "/device" => {
                 ("issuer", per_minute(ISSUER_REQUESTS), true)
             }
             path if ["/api", "/auth/", "/account/search/"].iter().any(|start| path.starts_with(start)) => {

@@ -322,6 +322,8 @@ async fn every_path_outside_the_api_names_its_methods() {
         "/account/password",
         "/account/password/set",
         "/account/password/forgotten",
+        "/device",
+        "/oauth/device_authorization",
         "/oauth/token",
         "/oauth/register",
         "/oauth/revoke",

@@ -44,10 +44,11 @@ async fn metadata_leads_from_the_challenge_to_the_endpoints() {
     assert_eq!(get("/.well-known/openid-configuration").await, server);
     assert_eq!(server["issuer"], base);
     assert_eq!(server["code_challenge_methods_supported"], json!(["S256"]));
-    assert_eq!(server["grant_types_supported"], json!(["authorization_code", "refresh_token"]));
+    let device_code = "urn:ietf:params:oauth:grant-type:device_code";
+    assert_eq!(server["grant_types_supported"], json!(["authorization_code", "refresh_token", device_code]));
     assert!(server["token_endpoint_auth_methods_supported"].as_array().unwrap().contains(&json!("none")));
     assert!(server["scopes_supported"].as_array().unwrap().contains(&json!("offline_access")));
-    for endpoint in ["authorization", "token", "revocation", "registration", "userinfo"] {
+    for endpoint in ["authorization", "token", "revocation", "registration", "userinfo", "device_authorization"] {
         let url = server[format!("{endpoint}_endpoint")].as_str().unwrap();
         let path = url.strip_prefix(base).unwrap_or_else(|| panic!("{url}"));
         assert_ne!(shared().anonymous().get(path).await.status.as_u16(), 404, "{url}");

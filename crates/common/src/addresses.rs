@@ -64,6 +64,30 @@ impl ClientAddress {
         })
     }
 
+    /// The client that was stored as `text`.
+    #[must_use]
+    pub fn stored(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Returns whether the client is this machine. Its IPv6 address counts as `::`, which no other client has.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.0.parse::<IpAddr>().is_ok_and(|address| address.is_loopback() || address == Ipv6Addr::UNSPECIFIED)
+    }
+
+    /// The address for people, with the length of the prefix where it stands for a network.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self.0.parse() {
+            Ok(IpAddr::V6(_)) if !self.is_loopback() => format!("{self}/64"),
+            Ok(address) if self.is_loopback() => {
+                format!("this computer ({})", if address.is_ipv6() { "::1" } else { &self.0 })
+            }
+            _ => self.0.clone(),
+        }
+    }
+
     /// A client without an IP address, for example on a Unix socket.
     #[must_use]
     pub fn other(name: &impl Display) -> Self {
@@ -150,6 +174,21 @@ mod tests {
             assert_eq!(ClientAddress::new(address.parse().unwrap()).network(), network);
         }
         assert_eq!(ClientAddress::other(&"a socket").network(), "a socket");
+    }
+
+    #[test]
+    fn a_stored_client_is_shown_as_it_was_counted() {
+        for (address, words) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("127.0.0.1", "this computer (127.0.0.1)"),
+            ("::1", "this computer (::1)"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ] {
+            let stored = ClientAddress::stored(&ClientAddress::new(address.parse().unwrap()).to_string());
+            assert_eq!((stored.in_words().as_str(), stored.is_loopback()), (words, words.starts_with("this")));
+        }
+        let socket = ClientAddress::other(&"a socket");
+        assert_eq!((socket.in_words().as_str(), socket.is_loopback()), ("a socket", false));
     }
 
     #[test]

@@ -5,9 +5,11 @@ use common::plain_text::plain_name;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::redirect_uri;
+use super::{device_codes, redirect_uri};
 
 const MAX_REDIRECT_URIS: usize = 10;
+/// The grant of authorization codes.
+const CODE: &str = "authorization_code";
 
 /// The supported members. Others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -20,9 +22,9 @@ pub struct Metadata {
     pub token_endpoint_auth_method: Option<String>,
     /// Other methods that the client can use. `none` among them makes up for another `token_endpoint_auth_method`.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    /// `authorization_code`, with or without `refresh_token`. Others are left out.
+    /// `authorization_code`, the grant of device codes or both, with or without `refresh_token`. Others are left out.
     pub grant_types: Option<Vec<String>>,
-    /// Absent or `code`.
+    /// Absent or `code`. A client without `authorization_code` may leave it empty.
     pub response_types: Option<Vec<String>>,
     /// `web` or `native`.
     pub application_type: Option<String>,
@@ -33,9 +35,9 @@ pub struct Metadata {
 pub struct Checked {
     /// Name for the consent page.
     pub name: Option<String>,
-    /// From one to ten.
+    /// From one to ten, or none without `authorization_code`.
     pub redirect_uris: Vec<String>,
-    /// Includes `authorization_code`.
+    /// Includes `authorization_code` or the grant of device codes.
     pub grant_types: Vec<String>,
     /// `web` or `native`.
     pub application_type: String,
@@ -55,7 +57,23 @@ impl Checked {
     /// Returns whether the client may receive refresh tokens.
     #[must_use]
     pub fn refreshes(&self) -> bool {
-        self.grant_types.iter().any(|grant| grant == "refresh_token")
+        self.has("refresh_token")
+    }
+
+    /// Returns whether the client may ask for device codes.
+    #[must_use]
+    pub fn uses_device_codes(&self) -> bool {
+        self.has(device_codes::GRANT_TYPE)
+    }
+
+    /// Returns the response types that go with the grant types (RFC 7591 section 2.1).
+    #[must_use]
+    pub fn response_types(&self) -> &'static [&'static str] {
+        if self.has(CODE) { &["code"] } else { &[] }
+    }
+
+    fn has(&self, grant_type: &str) -> bool {
+        self.grant_types.iter().any(|grant| grant == grant_type)
     }
 }
 
@@ -65,8 +83,11 @@ impl Metadata {
     /// # Errors
     /// Names the first member that is invalid.
     pub fn check(self) -> Result<Checked, BadMetadata> {
-        let redirect_uris = redirect_uris(self.redirect_uris.as_ref())?;
-        let (grant_types, name) = (grant_types(&self)?, name(self.client_name)?);
+        let grant_types = grant_types(&self)?;
+        // Codes go to redirect URIs, and nothing else does.
+        let gets_codes = grant_types.iter().any(|grant| grant == CODE);
+        let redirect_uris = if gets_codes { redirect_uris(self.redirect_uris.as_ref())? } else { Vec::new() };
+        let name = name(self.client_name)?;
         let application_type = self.application_type.unwrap_or_else(|| "web".to_owned());
         if !["web", "native"].contains(&application_type.as_str()) {
             return Err(bad("application_type must be web or native."));
@@ -100,14 +121,20 @@ fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
     if methods.peek().is_some() && !methods.any(|method| method == "none") {
         return Err(bad("token_endpoint_auth_method must be none: clients are public."));
     }
-    if metadata.response_types.as_ref().is_some_and(|types| types.iter().ne(["code"])) {
+    let grants = metadata.grant_types.clone().unwrap_or_else(|| vec![CODE.to_owned()]);
+    let supported = |name: &str| grants.iter().any(|grant| grant == name).then(|| name.to_owned());
+    let (code, device) = (supported(CODE), supported(device_codes::GRANT_TYPE));
+    if code.is_none() && device.is_none() {
+        return Err(bad(
+            "grant_types must hold authorization_code or urn:ietf:params:oauth:grant-type:device_code, and may hold refresh_token.",
+        ));
+    }
+    let may_be_empty = code.is_none();
+    let fits = |types: &Vec<String>| types.iter().eq(["code"]) || (may_be_empty && types.is_empty());
+    if !metadata.response_types.as_ref().is_none_or(fits) {
         return Err(bad("response_types must be [\"code\"]."));
     }
-    let grants = metadata.grant_types.clone().unwrap_or_else(|| vec!["authorization_code".to_owned()]);
-    let supported = |name: &str| grants.iter().any(|grant| grant == name).then(|| name.to_owned());
-    let code = supported("authorization_code")
-        .ok_or_else(|| bad("grant_types must hold authorization_code, and may hold refresh_token."))?;
-    Ok([Some(code), supported("refresh_token")].into_iter().flatten().collect())
+    Ok([code, supported("refresh_token"), device].into_iter().flatten().collect())
 }
 
 /// Anyone can choose the name of a client, and people see it when they are asked for consent.

@@ -29,6 +29,8 @@ pub struct Client {
     pub redirect_uris: Vec<String>,
     /// True if it may receive refresh tokens.
     pub refreshes: bool,
+    /// True if it may ask for device codes.
+    pub uses_device_codes: bool,
     /// True if it is built in, or an operator added it. Anyone can make any other client, with any address.
     pub trusted: bool,
 }
@@ -46,6 +48,13 @@ impl Client {
     pub fn host(&self) -> Option<&str> {
         host_of(&self.id)
     }
+}
+
+/// The receiver of an access: a client, and the place where it gets the access.
+pub(super) struct Recipient<'a> {
+    pub client: &'a Client,
+    /// The address that the client gets codes at.
+    pub place: String,
 }
 
 /// The host in a client id that is the address of a metadata document (see [`Client::host`]).
@@ -93,19 +102,22 @@ impl IdentityProvider {
             id: row.id,
             name: row.name,
             refreshes: row.refreshes,
+            uses_device_codes: row.uses_device_codes,
             trusted: row.added_by_operator,
         }))
     }
 
     fn built_in_client(&self, id: &str) -> Option<Client> {
         let base = self.issuer();
-        let (redirect_uri, refreshes) = match id {
-            DOCS => (format!("{base}/docs/oauth2-redirect.html"), false),
-            CLI => ("http://127.0.0.1/callback".to_owned(), true),
-            WEB => (format!("{base}/auth/callback"), false),
+        let redirect_uri = match id {
+            DOCS => format!("{base}/docs/oauth2-redirect.html"),
+            CLI => "http://127.0.0.1/callback".to_owned(),
+            WEB => format!("{base}/auth/callback"),
             _ => return None,
         };
+        // Only a program keeps tokens, and runs where there is no browser.
+        let (refreshes, uses_device_codes) = (id == CLI, id == CLI);
         let (name, redirect_uris) = (own_name(id).map(str::to_owned), vec![redirect_uri]);
-        Some(Client { id: id.to_owned(), name, redirect_uris, refreshes, trusted: true })
+        Some(Client { id: id.to_owned(), name, redirect_uris, refreshes, uses_device_codes, trusted: true })
     }
 }

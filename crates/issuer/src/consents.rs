@@ -11,11 +11,7 @@ use sea_orm::{
     sea_query::{LockType, OnConflict},
 };
 
-use super::{
-    IdentityProvider,
-    request::{AuthorizationRequest, ReturnAddress},
-    scope,
-};
+use super::{IdentityProvider, clients::Recipient, request::Access, scope};
 
 /// The question to a person about a client. The answer counts for all that the client was ever allowed, so the question covers that, too.
 pub(super) struct Question {
@@ -41,12 +37,7 @@ impl Question {
 
 impl IdentityProvider {
     /// Returns the question to the person about this client and scope.
-    pub(super) async fn question(
-        &self,
-        subject: &str,
-        client_id: &str,
-        asked: &AuthorizationRequest,
-    ) -> Result<Question, DbErr> {
+    pub(super) async fn question(&self, subject: &str, client_id: &str, asked: &Access) -> Result<Question, DbErr> {
         let known = given(&self.db, subject, client_id).await?;
         let before = known.iter().flat_map(|known| known.scope.split(' '));
         let rights = Scopes::named(before).or(scope::rights(&asked.scope));
@@ -59,13 +50,18 @@ impl IdentityProvider {
     }
 
     /// Returns the person's earlier consent to the client, at this address.
-    pub(super) async fn consent(&self, subject: &str, to: &ReturnAddress) -> Result<Option<Model>, DbErr> {
+    pub(super) async fn consent(&self, subject: &str, to: &Recipient<'_>) -> Result<Option<Model>, DbErr> {
         at(subject, to).one(&self.db).await
     }
 
     /// Returns how much the person allows the client, if they have been asked at any address.
-    pub(super) async fn allowance(&self, subject: &str, client_id: &str) -> Result<Option<Allowance>, DbErr> {
-        Ok(narrowest(&given(&self.db, subject, client_id).await?))
+    pub(super) async fn allowance(
+        &self,
+        db: &impl ConnectionTrait,
+        subject: &str,
+        client_id: &str,
+    ) -> Result<Option<Allowance>, DbErr> {
+        Ok(narrowest(&given(db, subject, client_id).await?))
     }
 
     /// Returns whether the person has allowed the client this before, at this address. In a transaction, the consent stays until its end.
@@ -73,8 +69,8 @@ impl IdentityProvider {
         &self,
         db: &impl ConnectionTrait,
         subject: &str,
-        to: &ReturnAddress,
-        asked: &AuthorizationRequest,
+        to: &Recipient<'_>,
+        asked: &Access,
     ) -> Result<bool, DbErr> {
         let known = at(subject, to).lock(LockType::KeyShare).one(db).await?;
         let covers =
@@ -88,8 +84,8 @@ impl IdentityProvider {
         &self,
         tx: &DatabaseTransaction,
         subject: &str,
-        to: &ReturnAddress,
-        asked: &AuthorizationRequest,
+        to: &Recipient<'_>,
+        asked: &Access,
         allowance: Allowance,
     ) -> Result<(), DbErr> {
         let before = at(subject, to).one(tx).await?;
@@ -100,7 +96,7 @@ impl IdentityProvider {
         let row = ActiveModel {
             subject: Set(subject.to_owned()),
             client_id: Set(to.client.id.clone()),
-            address: Set(to.place()),
+            address: Set(to.place.clone()),
             scope: Set(scope::with_rights(&format!("{before} {}", asked.scope), rights)),
             opens_api: Set(opens_api),
             allows: Set(allowance.as_str().to_owned()),
@@ -114,14 +110,15 @@ impl IdentityProvider {
         Entity::allow(subject, &to.client.id, allowance.as_str()).exec(tx).await.map(|_| ())
     }
 
-    fn opens_api(&self, asked: &AuthorizationRequest) -> bool {
+    /// Returns whether the tokens are for the REST API.
+    pub(super) fn opens_api(&self, asked: &Access) -> bool {
         asked.resources.is_empty() || self.settings.audiences.first().is_some_and(|api| asked.resources.contains(api))
     }
 }
 
 /// The consent of a person to a client at an address.
-fn at(subject: &str, to: &ReturnAddress) -> sea_orm::Select<Entity> {
-    Entity::find_by_id((subject.to_owned(), to.client.id.clone(), to.place()))
+fn at(subject: &str, to: &Recipient<'_>) -> sea_orm::Select<Entity> {
+    Entity::find_by_id((subject.to_owned(), to.client.id.clone(), to.place.clone()))
 }
 
 /// The consents of a person to a client at all its addresses.

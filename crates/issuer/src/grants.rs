@@ -14,9 +14,9 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider,
-    clients::Client,
+    clients::{Client, Recipient},
     issue,
-    request::{AuthorizationRequest, ReturnAddress},
+    request::{Access, AuthorizationRequest, ReturnAddress},
     response::{OAuthError, refused},
 };
 
@@ -38,8 +38,7 @@ pub(super) enum Basis {
 
 impl IdentityProvider {
     /// Records that `subject`, in the session given, gave the client of `address` the access in `asked`, and returns the
-    /// authorization code. `None` if the person has meanwhile withdrawn the consent that it rests on. Consent and grant are stored
-    /// together, so that no grant is without the choice that bounds it.
+    /// authorization code. `None` if the person has meanwhile withdrawn the consent that it rests on.
     pub(super) async fn grant(
         &self,
         address: &ReturnAddress,
@@ -48,13 +47,32 @@ impl IdentityProvider {
         session: Option<&issuer_session::Model>,
         basis: Basis,
     ) -> Result<Option<String>, OAuthError> {
+        let tx = database::begin(&self.db).await?;
+        let recorded = self.record_grant(&tx, &address.recipient(), &asked.access, subject, session, basis).await?;
+        let Some(id) = recorded else { return Ok(None) };
+        let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
+        tx.commit().await?;
+        Ok(Some(code))
+    }
+
+    /// Records a grant and returns its id. `None` if the person has meanwhile withdrawn the consent that it rests on. Consent and grant
+    /// are stored together, so that no grant is without the choice that bounds it.
+    pub(super) async fn record_grant(
+        &self,
+        tx: &DatabaseTransaction,
+        to: &Recipient<'_>,
+        access: &Access,
+        subject: &str,
+        session: Option<&issuer_session::Model>,
+        basis: Basis,
+    ) -> Result<Option<Uuid>, OAuthError> {
         let now = self.clock.now();
         let grant = ActiveModel {
             id: Set(self.random.id(now)),
-            client_id: Set(address.client.id.clone()),
+            client_id: Set(to.client.id.clone()),
             subject: Set(subject.to_owned()),
-            scope: Set(asked.scope.clone()),
-            resources: Set(serde_json::to_string(&asked.resources).unwrap_or_default()),
+            scope: Set(access.scope.clone()),
+            resources: Set(serde_json::to_string(&access.resources).unwrap_or_default()),
             issuer_session_id: Set(session.map(|session| session.id)),
             auth_time: Set(session.map(|session| session.auth_time)),
             created_at: Set(now),
@@ -62,17 +80,13 @@ impl IdentityProvider {
             refresh_family: Set(None),
             ended_at: Set(None),
         };
-        let tx = database::begin(&self.db).await?;
-        self.hold(&tx, subject).await?;
+        self.hold(tx, subject).await?;
         match basis {
-            Basis::Allowed(allowance) => self.take_consent(&tx, subject, address, asked, allowance).await?,
-            Basis::Remembered if !self.is_remembered(&tx, subject, address, asked).await? => return Ok(None),
+            Basis::Allowed(allowance) => self.take_consent(tx, subject, to, access, allowance).await?,
+            Basis::Remembered if !self.is_remembered(tx, subject, to, access).await? => return Ok(None),
             Basis::Remembered | Basis::Unasked => {}
         }
-        let id = Entity::insert(grant).exec(&tx).await?.last_insert_id;
-        let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
-        tx.commit().await?;
-        Ok(Some(code))
+        Ok(Some(Entity::insert(grant).exec(tx).await?.last_insert_id))
     }
 
     /// Remembers the consent, and notes it in the audit trail.
@@ -80,13 +94,13 @@ impl IdentityProvider {
         &self,
         tx: &DatabaseTransaction,
         subject: &str,
-        address: &ReturnAddress,
-        asked: &AuthorizationRequest,
+        to: &Recipient<'_>,
+        access: &Access,
         allowance: Allowance,
     ) -> Result<(), DbErr> {
-        self.remember_consent(tx, subject, address, asked, allowance).await?;
-        let Client { id, name, .. } = &address.client;
-        let allowed = Allowed { application: name.as_ref().unwrap_or(id), scope: &asked.scope, allowance };
+        self.remember_consent(tx, subject, to, access, allowance).await?;
+        let Client { id, name, .. } = to.client;
+        let allowed = Allowed { application: name.as_ref().unwrap_or(id), scope: &access.scope, allowance };
         let now = self.clock.now();
         trail::note(tx, subject, allowed, self.random.id(now), now).await
     }

@@ -1,6 +1,6 @@
 //! The embedded OAuth 2.0 / `OpenID` Connect issuer, for deployments without their own.
 //!
-//! Authorization code with PKCE only, public clients only. The server uses it over HTTP like any other issuer. The two share one
+//! Authorization code with PKCE, or a device code (RFC 8628); public clients only. The server uses it over HTTP like any other issuer. The two share one
 //! database; the crate `identity` holds what both do with it: grants, sessions and revocations.
 
 pub mod accounts;
@@ -11,6 +11,7 @@ mod codes;
 mod consents;
 mod counts;
 pub mod demo;
+mod device_codes;
 mod endpoints;
 mod family;
 pub mod grants;
@@ -28,6 +29,7 @@ mod scope;
 mod sessions;
 mod sweep;
 pub mod upstream;
+mod user_code;
 
 use std::sync::Arc;
 

@@ -59,6 +59,7 @@ pub async fn insert(
         name: Set(client.name.clone()),
         redirect_uris: Set(json!(client.redirect_uris).to_string()),
         refreshes: Set(client.refreshes()),
+        uses_device_codes: Set(client.uses_device_codes()),
         created_at: Set(now),
         added_by_operator: Set(origin == Origin::Operator),
     };

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{
     IdentityProvider, Settings,
-    clients::{AskingError, Client},
+    clients::{AskingError, Client, Recipient},
     parameters::Parameters,
     redirect_uri, scope,
 };
@@ -28,14 +28,20 @@ pub(super) struct ReturnAddress {
     issuer: String,
 }
 
+/// The access that a client asks for.
+#[derive(Debug)]
+pub(super) struct Access {
+    pub scope: String,
+    /// The requested resources. Empty means all.
+    pub resources: Vec<String>,
+}
+
 /// A valid authorization request.
 #[derive(Debug)]
 pub(super) struct AuthorizationRequest {
-    pub scope: String,
+    pub access: Access,
     pub challenge: String,
     pub nonce: Option<String>,
-    /// The requested resources. Empty means all.
-    pub resources: Vec<String>,
     pub login_hint: Option<String>,
     pub prompts: Vec<String>,
     /// The most seconds since the person last proved who they are.
@@ -73,9 +79,9 @@ impl IdentityProvider {
 }
 
 impl ReturnAddress {
-    /// The address that a consent counts for.
-    pub(super) fn place(&self) -> String {
-        redirect_uri::without_port(&self.redirect_uri)
+    /// The client at the address that a consent counts for.
+    pub(super) fn recipient(&self) -> Recipient<'_> {
+        Recipient { client: &self.client, place: redirect_uri::without_port(&self.redirect_uri) }
     }
 
     /// Returns whether a browser may be sent there although nobody has agreed: it is known here who asks, or the answer stays on the
@@ -139,12 +145,19 @@ pub(super) fn judge(
     }
     Ok(AuthorizationRequest {
         challenge: challenge(parameters)?,
-        scope: asked_scope(parameters.get("scope").unwrap_or(DEFAULT_SCOPE), client)?,
-        resources: resources(parameters, &settings.audiences)?,
+        access: access(parameters, client, settings)?,
         nonce: parameters.get("nonce").map(str::to_owned),
         login_hint: parameters.get("login_hint").map(str::to_owned),
         prompts,
         max_age: max_age(parameters)?,
+    })
+}
+
+/// Reads the access that a client asks for.
+pub(super) fn access(parameters: &Parameters, client: &Client, settings: &Settings) -> Result<Access, RequestError> {
+    Ok(Access {
+        scope: asked_scope(parameters.get("scope").unwrap_or(DEFAULT_SCOPE), client)?,
+        resources: resources(parameters, &settings.audiences)?,
     })
 }
 

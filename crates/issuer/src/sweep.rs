@@ -11,7 +11,7 @@ use super::{
     IdentityProvider,
     accounts::links,
     clients::BUILT_IN,
-    counts,
+    counts, device_codes,
     endpoints::registration::MAX_CLIENTS,
     keys::{KeysError, rotation},
 };
@@ -26,7 +26,7 @@ const KEEP_UNUSED_CLIENT_IN_A_FLOOD: TimeDelta = TimeDelta::days(1);
 const KEEP_UNUSED_CONSENT: TimeDelta = TimeDelta::days(180);
 
 impl IdentityProvider {
-    /// Deletes expired codes, refresh tokens and grants, retired keys, registered clients that nobody uses, and consents to clients
+    /// Deletes expired codes of both kinds, refresh tokens and grants, retired keys, registered clients that nobody uses, and consents to clients
     /// that are gone or not used. Returns the number of deleted rows.
     pub async fn sweep(&self) -> Result<u64, DbErr> {
         let (db, now) = (&self.db, self.clock.now());
@@ -37,6 +37,7 @@ impl IdentityProvider {
         let mut deleted = rotation::sweep(db, now).await?;
         deleted += counts::sweep(db, now).await?;
         deleted += codes.exec(db).await?.rows_affected;
+        deleted += device_codes::sweep(db, now).await?;
         deleted += tokens.exec(db).await?.rows_affected;
         deleted += grants.exec(db).await?.rows_affected;
         deleted += links::sweep(db, limit).await?;

@@ -74,6 +74,8 @@ pub const TABLES: &[Table] = &[
     deleted("consent", "subject = :subject", &["consents"]),
     deleted("authorization_code", OF_GRANT, &["applicationTokens"]),
     deleted("refresh_token", OF_GRANT, &["applicationTokens"]),
+    // One that a person has allowed is the way to its grant for ten minutes at most. The grant is shown, and says all that it does.
+    deleted("device_code", OF_GRANT, &[]),
     deleted("oauth_grant", "subject = :subject", &["applicationGrants"]),
     deleted("client_use", "user_id = :user", &["applicationUses"]),
     deleted("client_refusal", "user_id = :user", &["applicationRefusals"]),

@@ -15,7 +15,9 @@ async fn the_documents_say_what_the_standards_ask_for() {
     assert_eq!(document, issuer.get("/.well-known/openid-configuration").await.json());
     assert_eq!(document["issuer"], **base);
     assert_eq!(document["code_challenge_methods_supported"], serde_json::json!(["S256"]));
-    assert_eq!(document["grant_types_supported"], serde_json::json!(["authorization_code", "refresh_token"]));
+    let device_code = "urn:ietf:params:oauth:grant-type:device_code";
+    let grant_types = serde_json::json!(["authorization_code", "refresh_token", device_code]);
+    assert_eq!(document["grant_types_supported"], grant_types);
     assert_eq!(document["authorization_response_iss_parameter_supported"], true);
     for (path, resource) in [("", base.clone()), ("/mcp", format!("{base}/mcp"))] {
         let document = issuer.get(&format!("/.well-known/oauth-protected-resource{path}")).await.json();

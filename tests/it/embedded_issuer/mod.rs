@@ -5,6 +5,7 @@ mod authorization;
 mod browser;
 mod claims;
 mod consent;
+mod device;
 mod documents;
 mod flow;
 mod forged;

@@ -83,6 +83,7 @@ async fn flood(issuer: &TestIssuer, clients: u64) {
         name: Set(None),
         redirect_uris: Set(json!([REDIRECT_URI]).to_string()),
         refreshes: Set(false),
+        uses_device_codes: Set(false),
         created_at: Set(start_time() - TimeDelta::days(2)),
         added_by_operator: Set(false),
     };

@@ -7,6 +7,7 @@ mod links;
 mod replicas;
 mod sign_in;
 mod upstream;
+mod user_codes;
 
 use chrono::TimeDelta;
 use common::addresses::TrustedProxies;

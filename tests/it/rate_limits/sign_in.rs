@@ -97,6 +97,7 @@ async fn each_network_can_always_register_one_client_an_hour() {
         name: Set(None),
         redirect_uris: Set(json!(["https://client.example/callback"]).to_string()),
         refreshes: Set(false),
+        uses_device_codes: Set(false),
         created_at: Set(crate::support::app::start_of_test()),
         added_by_operator: Set(false),
     };

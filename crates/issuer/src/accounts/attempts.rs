@@ -1,4 +1,4 @@
-//! Limits on guesses at passwords. They are on even if `rate_limit.enabled` is false, and replicas share them.
+//! Limits on guesses at passwords and at codes of machines. They are on even if `rate_limit.enabled` is false, and replicas share them.
 //!
 //! A browser that the holder of an account has signed in with before is counted by itself. So strangers who try an account from
 //! many addresses make it wait for other strangers, and never for its holder.
@@ -15,6 +15,10 @@ const PER_ACCOUNT_AND_ADDRESS: (u32, u32) = (30, 10);
 const PER_ADDRESS: (u32, u32) = (300, 60);
 /// Guesses at one account from all addresses of strangers.
 const PER_ACCOUNT: (u32, u32) = (100, 50);
+/// Codes of machines that one person enters. Each is entered twice: to see who asks, and to allow it.
+const CODES_PER_PERSON: (u32, u32) = (60, 20);
+/// Codes of machines that are entered at one address.
+const CODES_PER_ADDRESS: (u32, u32) = (300, 60);
 /// Links that one address may ask for.
 const LINKS_PER_ADDRESS: (u32, u32) = (30, 10);
 /// Links mailed to one address of a person.
@@ -39,6 +43,12 @@ impl Attempts {
         self.count(&format!("pair/{account}/{address}"), PER_ACCOUNT_AND_ADDRESS).await?;
         self.count(&format!("address/{address}"), PER_ADDRESS).await?;
         self.count(&format!("account/{account}"), PER_ACCOUNT).await
+    }
+
+    /// Counts a code of a machine that `subject` enters at `address`.
+    pub async fn enter_user_code(&self, subject: &str, address: &ClientAddress) -> Result<(), OAuthError> {
+        self.count(&format!("user-code/{subject}"), CODES_PER_PERSON).await?;
+        self.count(&format!("user-code/at/{address}"), CODES_PER_ADDRESS).await
     }
 
     /// Counts a request for a link from `address`.

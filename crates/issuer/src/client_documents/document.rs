@@ -33,6 +33,7 @@ pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
     Ok(Client {
         id: id.to_owned(),
         refreshes: checked.refreshes(),
+        uses_device_codes: checked.uses_device_codes(),
         name: checked.name,
         redirect_uris: checked.redirect_uris,
         trusted: false,
@@ -66,7 +67,10 @@ mod tests {
         let client = with(&json!({ "logo_uri": "https://app.example/logo", "contacts": [] })).unwrap();
         let redirect_uris = vec!["https://app.example/cb".to_owned()];
         let (id, name) = (ID.to_owned(), Some("App".to_owned()));
-        assert_eq!(client, Client { id, name, redirect_uris, refreshes: false, trusted: false });
+        assert_eq!(
+            client,
+            Client { id, name, redirect_uris, refreshes: false, uses_device_codes: false, trusted: false }
+        );
         assert_eq!(client.host(), Some("app.example"));
         let public = json!({ "keys": [{ "kty": "EC", "crv": "P-256", "x": "a", "y": "b" }] });
         let grants = json!(["authorization_code", "refresh_token"]);
@@ -77,9 +81,12 @@ mod tests {
     #[test]
     fn optional_unsupported_metadata_is_left_out() {
         let device = "urn:ietf:params:oauth:grant-type:device_code";
-        let client = with(&json!({ "grant_types": ["authorization_code", device, "refresh_token"] })).unwrap();
-        assert!(client.refreshes);
-        assert!(!with(&json!({ "grant_types": [device, "authorization_code"] })).unwrap().refreshes);
+        let implicit = "implicit";
+        let client = with(&json!({ "grant_types": ["authorization_code", implicit, "refresh_token"] })).unwrap();
+        assert!(client.refreshes && !client.uses_device_codes);
+        let client = with(&json!({ "grant_types": [implicit, device, "authorization_code"] })).unwrap();
+        assert!(!client.refreshes && client.uses_device_codes);
+        assert!(with(&json!({ "grant_types": [device], "response_types": [] })).unwrap().uses_device_codes);
         let methods = json!(["private_key_jwt", "none"]);
         let signs = json!({
             "token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_methods_supported": methods,

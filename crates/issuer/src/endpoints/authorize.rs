@@ -109,7 +109,7 @@ impl IdentityProvider {
         let is_settled = match basis {
             Basis::Unasked => true,
             _ if asked.has_prompt("consent") => false,
-            _ => self.is_remembered(&self.db, subject, &asked.address, &asked.request).await?,
+            _ => self.is_remembered(&self.db, subject, &asked.address.recipient(), &asked.request.access).await?,
         };
         if is_settled {
             return self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await;
@@ -141,7 +141,8 @@ impl IdentityProvider {
         let signed_in = self.accepted(asked, request).await?;
         let named = |signed_in: &SignedIn| form.get("session") == Some(signed_in.session.id.to_string().as_str());
         let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
-        let question = self.question(&signed_in.person.subject, &asked.address.client.id, &asked.request).await?;
+        let question =
+            self.question(&signed_in.person.subject, &asked.address.client.id, &asked.request.access).await?;
         let Some(allowance) = question.answer(form.get("allowance")) else { return Ok(redirect(&asked.action())) };
         let basis = Basis::Allowed(allowance);
         self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await

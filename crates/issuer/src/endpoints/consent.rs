@@ -24,10 +24,10 @@ pub(super) async fn page(
     let client = &asked.address.client;
     let name = client.name.as_deref().unwrap_or(&client.id);
     let subject = &signed_in.person.subject;
-    let before_here = provider.consent(subject, &asked.address).await?.is_some();
-    let question = provider.question(subject, &client.id, &asked.request).await?;
+    let before_here = provider.consent(subject, &asked.address.recipient()).await?.is_some();
+    let question = provider.question(subject, &client.id, &asked.request.access).await?;
     let permissions = Permissions {
-        scopes: &asked.request.scope.split(' ').map(str::to_owned).collect::<Vec<_>>(),
+        scopes: &asked.request.access.scope.split(' ').map(str::to_owned).collect::<Vec<_>>(),
         rights: question.rights,
         opens_api: question.opens_api,
     };

@@ -3,7 +3,8 @@
 use poem::{Response, handler, web::Data};
 use serde_json::{Value, json};
 
-use crate::{IdentityProvider, response::OAuthError, scope};
+use super::device_authorization;
+use crate::{IdentityProvider, device_codes, response::OAuthError, scope};
 
 /// Both well-known paths return the same document.
 pub(super) fn discovery(provider: &IdentityProvider) -> Value {
@@ -12,13 +13,14 @@ pub(super) fn discovery(provider: &IdentityProvider) -> Value {
         "issuer": issuer,
         "authorization_endpoint": format!("{issuer}/oauth/authorize"),
         "token_endpoint": format!("{issuer}/oauth/token"),
+        "device_authorization_endpoint": format!("{issuer}{}", device_authorization::PATH),
         "revocation_endpoint": format!("{issuer}/oauth/revoke"),
         "userinfo_endpoint": format!("{issuer}/oauth/userinfo"),
         "jwks_uri": format!("{issuer}/oauth/jwks"),
         "scopes_supported": scope::supported(),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "grant_types_supported": ["authorization_code", "refresh_token", device_codes::GRANT_TYPE],
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],

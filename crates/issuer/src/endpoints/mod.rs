@@ -4,6 +4,8 @@ mod asked;
 mod authorize;
 mod change_password;
 mod consent;
+mod device;
+mod device_authorization;
 mod elsewhere;
 mod forgotten;
 mod form;
@@ -52,11 +54,14 @@ impl IdentityProvider {
             page(change_password::PATH, get(change_password::show).post(change_password::change)),
             page(links::PATH, get(set_password::show).post(set_password::set)),
             page(sign_in::FORGOTTEN, get(forgotten::show).post(forgotten::send)),
+            page(device::PATH, get(device::show).post(device::decide)),
         ];
+        let (asking, ask) = page(device_authorization::PATH, post(device_authorization::ask));
         let endpoints = endpoints.into_iter().chain(registration);
         let back = self.upstream.as_ref().map(|_| page(upstream::CALLBACK, get(elsewhere::come_back)));
         let paths = endpoints.fold(paths, |paths, (path, methods, endpoint)| paths.at(path, methods, endpoint));
         let paths = pages.into_iter().fold(paths, |paths, (path, page)| paths.at(path, "GET, HEAD, POST", page));
+        let paths = paths.at(asking, "POST", ask);
         back.into_iter().fold(paths, |paths, (path, page)| paths.at(path, "GET, HEAD", page))
     }
 }

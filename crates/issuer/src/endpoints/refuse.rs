@@ -36,7 +36,7 @@ impl IdentityProvider {
     /// Returns whether somebody is signed in who has allowed the client this address.
     async fn has_agreed(&self, headers: &HeaderMap, to: &ReturnAddress) -> Result<bool, OAuthError> {
         let Some(signed_in) = self.signed_in(headers).await? else { return Ok(false) };
-        Ok(self.consent(&signed_in.person.subject, to).await?.is_some())
+        Ok(self.consent(&signed_in.person.subject, &to.recipient()).await?.is_some())
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn register(
         "redirect_uris": client.redirect_uris,
         "token_endpoint_auth_method": "none",
         "grant_types": client.grant_types,
-        "response_types": ["code"],
+        "response_types": client.response_types(),
         "application_type": client.application_type,
     });
     if let Some(name) = client.name {

@@ -6,12 +6,13 @@ use poem::{Body, Request, Response, handler, http::header, web::Data};
 use crate::{
     IdentityProvider,
     clients::host_of,
+    device_codes,
     parameters::Parameters,
     request::{self, RequestError},
     response::{OAuthError, refused},
 };
 
-/// Exchanges a code or a refresh token for tokens.
+/// Exchanges a code, a device code or a refresh token for tokens.
 #[handler]
 pub(super) async fn token(
     Data(provider): Data<&IdentityProvider>,
@@ -20,12 +21,16 @@ pub(super) async fn token(
 ) -> Result<Response, OAuthError> {
     let form = Parameters::form(request, body).await?;
     let grant_type = form.require("grant_type", "grant_type is missing.")?;
-    if !["authorization_code", "refresh_token"].contains(&grant_type) {
-        return Err(refused("unsupported_grant_type", "Grants are authorization_code and refresh_token."));
+    if !["authorization_code", "refresh_token", device_codes::GRANT_TYPE].contains(&grant_type) {
+        return Err(refused(
+            "unsupported_grant_type",
+            "Grants are authorization_code, refresh_token and urn:ietf:params:oauth:grant-type:device_code.",
+        ));
     }
     let client_id = provider.public_client(request, &form).await?;
     match grant_type {
         "authorization_code" => provider.redeem(&client_id, &form).await,
+        device_codes::GRANT_TYPE => provider.redeem_device_code(&client_id, &form).await,
         _ => provider.refresh(&client_id, &form).await,
     }
 }

@@ -1,0 +1,248 @@
+//! The page on which a person allows or denies a machine without a browser what it asks for. The person types the code that the machine
+//! shows: no address holds it.
+
+use api::scope::Scopes;
+use common::addresses::ClientAddress;
+use entity::device_code::Model;
+use identity::allowance::Allowance;
+use maud::{Markup, html};
+use pages::page::{
+    Page,
+    permissions::{Permissions, choice_field, choices},
+    words::time,
+};
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+
+use super::page::{self, Problem, notice, redirect, titled};
+use crate::{
+    IdentityProvider,
+    clients::{AskingError, Client},
+    device_codes::access_of,
+    parameters::Parameters,
+    request::Access,
+    response::OAuthError,
+    scope,
+    sessions::SignedIn,
+    user_code::UserCode,
+};
+
+/// The path of the page.
+pub(super) const PATH: &str = "/device";
+
+/// A machine that waits, and the client that it is.
+struct Waiting {
+    code: UserCode,
+    asked: Model,
+    client: Client,
+    access: Access,
+}
+
+/// Shows the form for the code.
+#[handler]
+pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> poem::Result<Response> {
+    Ok(match provider.signed_in(request.headers()).await.map_err(OAuthError::from)? {
+        Some(signed_in) => code_form(provider, request, &signed_in, None),
+        None => to_sign_in(),
+    })
+}
+
+/// Receives a code, and shows who asks; or receives the decision with it.
+#[handler]
+pub(super) async fn decide(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> poem::Result<Response> {
+    let Ok(form) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
+    if !provider.is_own_form(request, &form) {
+        return Ok(page::expired("Open the page again and enter the code."));
+    }
+    let Some(signed_in) = provider.signed_in(request.headers()).await.map_err(OAuthError::from)? else {
+        return Ok(to_sign_in());
+    };
+    let waiting = match provider.waiting(request, &signed_in, form.get("code").unwrap_or_default()).await? {
+        Ok(waiting) => waiting,
+        Err(problem) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
+    };
+    let Some(decision) = form.get("decision") else { return Ok(details(provider, request, &signed_in, &waiting)) };
+    // It counts for the session that the page named: another one may have begun in another tab.
+    if form.get("session") != Some(signed_in.session.id.to_string().as_str()) {
+        return Ok(redirect(PATH));
+    }
+    Ok(match decision {
+        "allow" => provider.allow_waiting(request, &signed_in, &waiting, form.get("allowance")).await?,
+        _ => {
+            provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)?;
+            denied(provider)
+        }
+    })
+}
+
+impl IdentityProvider {
+    /// Returns the machine that shows the code in `typed`, or the reason why this person cannot decide about one. Each code counts as a
+    /// guess.
+    async fn waiting(
+        &self,
+        request: &Request,
+        signed_in: &SignedIn,
+        typed: &str,
+    ) -> Result<Result<Waiting, Problem>, OAuthError> {
+        let here = ClientAddress::of(request);
+        match self.attempts.enter_user_code(&signed_in.person.subject, &here).await {
+            Ok(()) => {}
+            Err(OAuthError::TooMany(seconds)) => {
+                return Ok(Err(Problem::too_many(seconds, "Compare the code with the machine's meanwhile.")));
+            }
+            Err(error) => return Err(error),
+        }
+        let unknown = || {
+            Problem::with_input("No machine waits with this code. Compare it, or let the machine ask for a new one.")
+        };
+        let Some(code) = UserCode::parse(typed) else { return Ok(Err(unknown())) };
+        let Some(asked) = self.waiting_device(&code).await? else { return Ok(Err(unknown())) };
+        if self.settings.demo_by_subject(&signed_in.person.subject).is_some() && !is_local(&asked, &here) {
+            return Ok(Err(Problem::with_input("A demo person allows programs on this computer only.")));
+        }
+        match self.asking_client(&asked.client_id, Some(&here)).await {
+            Ok(client) => Ok(Ok(Waiting { code, access: access_of(&asked), asked, client })),
+            Err(AskingError::Refused(_)) => Ok(Err(unknown())),
+            Err(AskingError::Database(error)) => Err(error.into()),
+        }
+    }
+
+    async fn allow_waiting(
+        &self,
+        request: &Request,
+        signed_in: &SignedIn,
+        waiting: &Waiting,
+        chosen: Option<&str>,
+    ) -> Result<Response, OAuthError> {
+        let Some(allowance) = answer(waiting.rights(), chosen) else {
+            return Ok(details(self, request, signed_in, waiting));
+        };
+        if !self.counts_authorization(&signed_in.person.subject).await? {
+            let problem = Problem::with_input("You have allowed too much in an hour. Try again later.");
+            return Ok(code_form(self, request, signed_in, Some(problem)));
+        }
+        if !self.allow_device(&waiting.asked, &waiting.client, signed_in, allowance).await? {
+            let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
+            return Ok(code_form(self, request, signed_in, Some(problem)));
+        }
+        Ok(Page::new("The machine has access").signed_in(&self.navigation).render(&html! {
+            p role="status" { strong { (waiting.name()) } " goes on within seconds. You can close this page." }
+            p { a href="/account" { "Your account" } " shows the access, and ends it." }
+        }))
+    }
+}
+
+impl Waiting {
+    fn name(&self) -> &str {
+        self.client.name.as_deref().unwrap_or(&self.client.id)
+    }
+
+    /// What it asks for of the API.
+    fn rights(&self) -> Scopes {
+        scope::rights(&self.access.scope)
+    }
+}
+
+/// Returns the choice in the field of a form. `None` if there is a choice and it is none of the choices.
+fn answer(rights: Scopes, field: Option<&str>) -> Option<Allowance> {
+    let offered = choices(rights);
+    if offered.is_empty() {
+        return Some(Allowance::Everything);
+    }
+    field.and_then(Allowance::parse).filter(|choice| offered.contains(choice))
+}
+
+/// Returns whether the machine and the browser are both this computer.
+fn is_local(asked: &Model, here: &ClientAddress) -> bool {
+    here.is_loopback() && asked.asked_from.as_deref().is_some_and(|from| ClientAddress::stored(from).is_loopback())
+}
+
+fn to_sign_in() -> Response {
+    redirect(&format!("/auth/login?return_to={PATH}"))
+}
+
+fn code_form(
+    provider: &IdentityProvider,
+    request: &Request,
+    signed_in: &SignedIn,
+    problem: Option<Problem>,
+) -> Response {
+    let token = provider.form_token(request.headers());
+    let body = html! {
+        (notice(problem.as_ref()))
+        p { "A program on a machine without a browser shows a code. Enter it here to let the program use your account "
+            strong { (signed_in.person.email) } "." }
+        (warning())
+        form method="post" action=(PATH) {
+            (token.field())
+            label for="code" { "Code" }
+            input #code name="code" autocomplete="off" autocapitalize="characters" spellcheck="false" required
+                placeholder="XXXX-XXXX" aria-describedby="rule";
+            small #rule { "Eight letters. Capitals and dashes do not matter." }
+            div.actions { button { "Continue" } }
+        }
+    };
+    let page = titled("Connect a machine", problem.as_ref()).signed_in(&provider.navigation);
+    let mut response = provider.render(&page, &token, &body);
+    if let Some(problem) = problem {
+        problem.tell(&mut response);
+    }
+    response
+}
+
+fn warning() -> Markup {
+    html! {
+        p.notice {
+            "Go on only if you started this yourself, on your own machine. Whoever sends you a code wants your access for themselves."
+        }
+    }
+}
+
+/// Says who asks, for what, from where and since when.
+fn details(provider: &IdentityProvider, request: &Request, signed_in: &SignedIn, waiting: &Waiting) -> Response {
+    let token = provider.form_token(request.headers());
+    let Waiting { code, asked, client, access } = waiting;
+    let (name, offered) = (waiting.name(), choices(waiting.rights()));
+    let scopes: Vec<String> = access.scope.split(' ').map(str::to_owned).collect();
+    let permissions = Permissions { scopes: &scopes, rights: waiting.rights(), opens_api: provider.opens_api(access) };
+    let body = html! {
+        p { strong { (name) } " asks for access to your account " strong { (signed_in.person.email) } "." }
+        (warning())
+        h2 { "Who asks" }
+        dl {
+            dt { "Name" } dd { (name) }
+            @if let Some(host) = client.host() { dt { "Address" } dd { strong { (host) } } }
+            dt { "Code" } dd { code { (code) } }
+            @if let Some(from) = &asked.asked_from { dt { "Asks from" } dd { strong { (ClientAddress::stored(from).in_words()) } } }
+            dt { "Since" } dd { (time(asked.created_at)) }
+        }
+        @if !client.trusted {
+            p.quiet-text { "The application chose its name itself." }
+        }
+        h2 { "What it asks for" }
+        (permissions.list())
+        form method="post" action=(PATH) {
+            (token.field())
+            input type="hidden" name="code" value=(code);
+            input type="hidden" name="session" value=(signed_in.session.id);
+            @if !offered.is_empty() {
+                (choice_field(&offered, Allowance::Read))
+            }
+            div.actions {
+                button name="decision" value="allow" { "Allow" }
+                button.secondary name="decision" value="deny" { "Deny" }
+            }
+        }
+    };
+    let page = Page::new(format!("Allow {name}?")).signed_in(&provider.navigation);
+    provider.render(&page, &token, &body)
+}
+
+fn denied(provider: &IdentityProvider) -> Response {
+    Page::new("You have allowed nothing").signed_in(&provider.navigation).status(StatusCode::OK).render(&html! {
+        p role="status" { "The machine gets no access to your account." }
+    })
+}
