@@ -21,7 +21,7 @@ pub fn page(address: &str) -> Response {
             li { "In other programs: a remote server with the transport \u{201c}Streamable HTTP\u{201d}, and sign-in by OAuth." }
         }
         p { "The assistant sees what you can see. You allow it once, and can end its access on " a href="/account" { "your account page" } "." }
-        p { "Programs without an assistant use the " a href=(documentation::PATH) { "API" } "." }
+        p { "Programs without an assistant use the " a href=(documentation::addresses::API) { "API" } "." }
     });
     response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("POST"));
     response

@@ -294,6 +294,8 @@ async fn every_path_outside_the_api_names_its_methods() {
         "/openapi.json",
         "/docs",
         "/docs/errors",
+        "/docs/guides",
+        "/docs/guide",
         "/docs/start.js",
         "/docs/swagger-ui.js",
         "/docs/swagger-ui.css",

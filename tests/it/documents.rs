@@ -114,6 +114,7 @@ async fn fixed_documents_have_a_tag_for_each_coding_and_may_be_kept() {
         "/docs",
         "/docs/swagger-ui.js",
         "/docs/errors",
+        "/docs/guide",
         "/changelog",
         "/assets/sightline.css",
         "/robots.txt",
@@ -157,6 +158,11 @@ async fn the_page_and_everything_it_asks_for_is_there() {
     assert!(links.len() >= 3, "{links:?}");
     for link in links {
         assert!(link.starts_with('/') && !link.starts_with("//"), "{link} is not ours");
+        if link == "/" {
+            // The start page leads a person to their sites, and a program back here.
+            assert_eq!(anonymous.get(link).await.expect(303).header("location"), "/docs");
+            continue;
+        }
         let kind = match link.rsplit('.').next() {
             Some("js") => "text/javascript",
             Some("css") => "text/css",

@@ -22,6 +22,7 @@ mod embedded_issuer;
 mod examples;
 mod faults;
 mod first_request;
+mod guides;
 mod headers;
 mod idempotency;
 mod integrations;

@@ -97,6 +97,7 @@ async fn a_slash_at_the_end_leads_to_the_page() {
     let browser = Browser::anonymous(shared());
     for (path, to) in [
         ("/docs/", "/docs"),
+        ("/docs/guide/", "/docs/guide"),
         ("/changelog/", "/changelog"),
         ("/account/", "/account"),
         ("/share/some-token/?a=%2F%2Fevil.example", "/share/some-token?a=%2F%2Fevil.example"),

@@ -1,7 +1,7 @@
 // Runs the journeys, each with a service of its own, and prints a line for each step.
 import { browser } from './screens.mjs';
 
-const JOURNEYS = ['dashboard', 'first-number', 'local', 'command-line', 'signed-in-elsewhere', 'external-issuer'];
+const JOURNEYS = ['dashboard', 'documents', 'first-number', 'local', 'command-line', 'signed-in-elsewhere', 'external-issuer'];
 /** The journeys that have a folder. */
 const FOLDERS = ['dashboard'];
 const wanted = process.argv.slice(2);

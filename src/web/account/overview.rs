@@ -6,7 +6,10 @@ use poem::{Request, Response, handler, web::Data};
 use super::{
     Account, Visitor, applications, failed, notice, person, plan, privacy, providers, search, sessions, sites,
 };
-use crate::error::Error;
+use crate::{
+    error::Error,
+    web::documentation::{addresses::GUIDES, guides},
+};
 
 /// Shows the page.
 #[handler]
@@ -33,6 +36,17 @@ async fn sections(account: &Account, visitor: &Visitor) -> Result<Markup, Error>
     let search = search::section(account, visitor, has_sites).await;
     let person = person::section(account, visitor).await?;
     Ok(html! {
-        (sites) (search) (person) (providers) (plan) (applications) (sessions) (privacy::section())
+        (sites) (search) (person) (providers) (plan) (applications) (sessions) (privacy::section()) (help())
     })
+}
+
+/// What explains all of it.
+fn help() -> Markup {
+    html! {
+        section aria-labelledby="guides" {
+            h2 #guides { "Guides" }
+            (guides::list())
+            p { a href=(GUIDES) { "Which guide is for whom" } }
+        }
+    }
 }

@@ -149,7 +149,7 @@ impl Dashboard {
     /// Sends a stranger to sign-in and from there back.
     fn to_sign_in(&self, request: &Request) -> Response {
         if !self.signs_in {
-            return redirect(documentation::PATH);
+            return redirect(documentation::addresses::API);
         }
         let back = request.uri().path_and_query().map_or(SITES, |target| target.as_str());
         let back: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
@@ -227,7 +227,7 @@ async fn list(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
     let mut response = if page::is_wanted(page.headers()) {
         Place::Sites.show(dashboard, operations, page).await
     } else {
-        redirect(documentation::PATH)
+        redirect(documentation::addresses::API)
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
     response

@@ -2,31 +2,44 @@
 
 use api::{document::ERRORS_PATH, error::Code};
 use maud::{Markup, html};
-use pages::{page::Page, paths::Paths};
+use pages::{
+    markdown::{Section, inline},
+    paths::Paths,
+};
+use poem::http::StatusCode;
 
-use crate::web::changelog::notes::inline;
+use super::{addresses::API, frame};
 
-/// Adds the page. The section of a code is the fragment of its name.
+/// Adds the page. The section of a code is the fragment of its name, and that of a status the fragment of its number.
 #[must_use]
 pub fn mount(paths: Paths) -> Paths {
-    paths.at(ERRORS_PATH, "GET, HEAD", Page::new("Errors").fixed(&contents()))
+    paths.at(ERRORS_PATH, "GET, HEAD", frame::page("Errors").fixed(&contents()))
 }
 
 fn contents() -> Markup {
     let mut statuses: Vec<_> = Code::ALL.iter().map(|code| code.status()).collect();
     statuses.sort_unstable();
     statuses.dedup();
+    let sections = statuses.iter().map(|status| Section { id: status.as_str().to_owned(), title: title(*status) });
+    frame::with_sections(&sections.collect::<Vec<_>>(), &text(&statuses))
+}
+
+fn title(status: StatusCode) -> String {
+    format!("{} {}", status.as_str(), status.canonical_reason().unwrap_or_default())
+}
+
+fn text(statuses: &[StatusCode]) -> Markup {
     html! {
         p {
             "Every refusal has the same body: " code { "{ error, code?, hint?, correlationId? }" } ". Programs read "
             code { "code" } ", and the status where they do not know the code: codes may be added. " code { "hint" }
             " names the parameter or field at fault and the way out of this very request."
         }
-        p { "The operations and their own codes are in the " a href="/docs" { "documentation of the API" } "." }
+        p { "The operations and their own codes are in the " a href=(API) { "documentation of the API" } "." }
         @for status in statuses {
-            section.card {
-                h2 { (status.as_u16()) " " (status.canonical_reason().unwrap_or_default()) }
-                @for code in Code::ALL.iter().filter(|code| code.status() == status) { (entry(*code)) }
+            section.card aria-labelledby=(status.as_str()) {
+                h2 id=(status.as_str()) { (title(*status)) }
+                @for code in Code::ALL.iter().filter(|code| code.status() == *status) { (entry(*code)) }
             }
         }
     }
@@ -57,6 +70,6 @@ mod tests {
                 "{code:?}"
             );
         }
-        assert!(text.contains("<h2>412 Precondition Failed</h2>") && !text.contains('`'), "{text}");
+        assert!(text.contains("<h2 id=\"412\">412 Precondition Failed</h2>") && !text.contains('`'), "{text}");
     }
 }

@@ -1,8 +1,11 @@
-//! `/openapi.json` and its Swagger UI at `/docs`.
+//! `/openapi.json` and its Swagger UI at `/docs`, and below it the guides and the list of error codes.
 //!
 //! Swagger UI is a release of another project, in `swagger-ui/`, which `tools/swagger-ui/update.sh` renews.
 
+pub mod addresses;
 pub mod errors;
+pub mod frame;
+pub mod guides;
 
 use identity::clients::DOCS;
 use pages::{
@@ -13,8 +16,7 @@ use poem::{EndpointExt, http::header};
 use serde_json::Value;
 use url::Url;
 
-/// The path of the page.
-pub const PATH: &str = "/docs";
+use self::addresses::API;
 
 const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
@@ -26,7 +28,7 @@ const SWAGGER_UI_STYLE: &str = include_str!("swagger-ui/swagger-ui.css");
 const RECEIVER: &str = include_str!("swagger-ui/oauth2-redirect.html");
 const RECEIVER_SCRIPT: &str = include_str!("swagger-ui/oauth2-redirect.js");
 
-/// Adds the document and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if that is no URL.
+/// Adds the document, the guides and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if that is no URL.
 #[must_use]
 pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
     let json = serde_json::to_vec(document).ok()?;
@@ -39,17 +41,16 @@ pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
     let (methods, html, script, style) =
         ("GET, HEAD", "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8");
     let under = |policy: &str| [(header::CONTENT_SECURITY_POLICY, policy.to_owned())];
-    Some(
-        paths
-            .at("/openapi.json", methods, fixed("application/json", json).with(poem::middleware::Cors::new()))
-            .at(PATH, methods, with_headers(html, PAGE, &under(&page_policy)))
-            .at("/docs/start.js", methods, fixed(script, START.replace("{client}", DOCS)))
-            .at("/docs/docs.css", methods, fixed(style, STYLE))
-            .at("/docs/swagger-ui.js", methods, fixed(script, SWAGGER_UI))
-            .at("/docs/swagger-ui.css", methods, fixed(style, SWAGGER_UI_STYLE))
-            .at("/docs/oauth2-redirect.html", methods, with_headers(html, RECEIVER, &under(receiver_policy)))
-            .at("/docs/oauth2-redirect.js", methods, fixed(script, RECEIVER_SCRIPT)),
-    )
+    let paths = paths
+        .at("/openapi.json", methods, fixed("application/json", json).with(poem::middleware::Cors::new()))
+        .at(API, methods, with_headers(html, PAGE, &under(&page_policy)))
+        .at("/docs/start.js", methods, fixed(script, START.replace("{client}", DOCS)))
+        .at("/docs/docs.css", methods, fixed(style, STYLE))
+        .at("/docs/swagger-ui.js", methods, fixed(script, SWAGGER_UI))
+        .at("/docs/swagger-ui.css", methods, fixed(style, SWAGGER_UI_STYLE))
+        .at("/docs/oauth2-redirect.html", methods, with_headers(html, RECEIVER, &under(receiver_policy)))
+        .at("/docs/oauth2-redirect.js", methods, fixed(script, RECEIVER_SCRIPT));
+    Some(guides::mount(paths))
 }
 
 #[cfg(test)]

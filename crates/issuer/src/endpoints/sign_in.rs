@@ -102,7 +102,7 @@ fn purpose(provider: &IdentityProvider, client: &clients::Client) -> Markup {
         @if client.id == clients::WEB {
             p {
                 "Sightline shows how your web sites are found: clicks, impressions and positions by day, query, page and country, read from "
-                "your search engine. " a href="/docs" { "Documentation of the API" }
+                "your search engine. " a href="/docs/guide" { "Guide for site owners" } " · " a href="/docs" { "Documentation of the API" }
                 @if let Some(plans) = &provider.navigation.plans { " · " a href=(plans) { "Plans" } }
             }
         } @else {

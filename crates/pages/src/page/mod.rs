@@ -52,6 +52,8 @@ pub struct Page {
     heading: Option<String>,
     status: StatusCode,
     navigation: Option<Navigation>,
+    /// The documents that stand in the navigation. Pages without any are no documents.
+    documents: &'static [(&'static str, &'static str)],
     /// The path of the script. Pages without one run none.
     script: Option<&'static str>,
 }
@@ -67,7 +69,14 @@ impl Page {
     /// A page with this title and status 200.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), heading: None, status: StatusCode::OK, navigation: None, script: None }
+        Self {
+            title: title.into(),
+            heading: None,
+            status: StatusCode::OK,
+            navigation: None,
+            documents: &[],
+            script: None,
+        }
     }
 
     /// Returns the page with another first heading than its title.
@@ -88,6 +97,12 @@ impl Page {
         Self { navigation: Some(navigation.clone()), ..self }
     }
 
+    /// Returns the page as a document: it is wide, and its navigation leads to these paths, by their names, where nobody is signed in.
+    #[must_use]
+    pub fn document(self, documents: &'static [(&'static str, &'static str)]) -> Self {
+        Self { documents, ..self }
+    }
+
     /// Returns the page as one of the dashboard: it is wide, and may run the script at this path.
     #[must_use]
     pub fn dashboard(self, script: &'static str) -> Self {
@@ -106,7 +121,7 @@ impl Page {
     /// came before it in the main part of the page.
     #[must_use]
     pub fn streamed(&self, waiting: &Markup, rest: impl Future<Output = Markup> + Send + 'static) -> Response {
-        let document = self.document(&html! { (waiting) (PreEscaped(REST)) });
+        let document = self.whole(&html! { (waiting) (PreEscaped(REST)) });
         let (head, end) = document.split_once(REST).unwrap_or((&document, ""));
         let (head, end) = (head.to_owned(), end.to_owned());
         let rest = once(rest.map(move |rest| Bytes::from(rest.into_string() + &end)));
@@ -124,10 +139,10 @@ impl Page {
 
     /// The document around a body under its first heading, which is the title unless the page says otherwise.
     fn titled(&self, body: &Markup) -> String {
-        self.document(&html! { h1 { (self.heading.as_ref().unwrap_or(&self.title)) } (body) })
+        self.whole(&html! { h1 { (self.heading.as_ref().unwrap_or(&self.title)) } (body) })
     }
 
-    fn document(&self, main: &Markup) -> String {
+    fn whole(&self, main: &Markup) -> String {
         let document = html! {
             (DOCTYPE)
             html lang="en" {
@@ -140,7 +155,7 @@ impl Page {
                     link rel="stylesheet" href=(STYLESHEET);
                     @if let Some(script) = self.script { script src=(script) defer {} }
                 }
-                body.dashboard[self.script.is_some()] {
+                body.dashboard[self.script.is_some()].document[!self.documents.is_empty()] {
                     a.skip href="#main" { "Skip to content" }
                     header {
                         a.brand href="/" { "Sightline" }
@@ -149,8 +164,13 @@ impl Page {
                                 a href="/" { "All sites" }
                                 a href="/account" { "Account" }
                                 @if let Some(plans) = &navigation.plans { a href=(plans) { "Plans" } }
+                                a href="/docs/guides" { "Guides" }
                                 a href="/docs" { "API" }
                                 form method="post" action="/account/sign-out" { button.quiet { "Sign out" } }
+                            }
+                        } @else if !self.documents.is_empty() {
+                            nav aria-label="Documents" {
+                                @for (path, name) in self.documents { a href=(path) { (name) } }
                             }
                         }
                     }

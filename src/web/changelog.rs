@@ -3,22 +3,29 @@
 //! The versions come from the registry, as the headers of answers do, and the rest is CHANGELOG.md as it was when the program was
 //! built.
 
-pub(in crate::web) mod notes;
-
 use api::{
     operation,
     versions::{Change, End, NOTICE_DAYS, Version, Versions},
 };
 use maud::{Markup, html};
-use pages::{page::Page, paths::Paths};
+use pages::{
+    markdown::{self, Section, inline},
+    paths::Paths,
+};
 
-/// The path of the page. A version's section is the fragment of its date.
-pub const PATH: &str = "/changelog";
+use super::documentation::{
+    addresses::{CHANGELOG, ROOT, target},
+    frame,
+};
+
+/// The path of the page. The section of a version of the API is the fragment of its date, and that of a release the fragment of its number.
+pub const PATH: &str = CHANGELOG;
 
 /// The fragment of the section on operations that others replace.
 pub const DEPRECATED: &str = "deprecated";
+const DEPRECATED_TITLE: &str = "Deprecated operations";
 
-const NOTES: &str = include_str!("../../../CHANGELOG.md");
+const NOTES: &str = include_str!("../../CHANGELOG.md");
 
 /// The page.
 #[derive(Debug)]
@@ -36,11 +43,21 @@ impl Changelog {
     /// Adds the page.
     #[must_use]
     pub fn mount(self, paths: Paths) -> Paths {
-        paths.at(PATH, "GET, HEAD", Page::new("Changelog").fixed(&self.contents))
+        paths.at(PATH, "GET, HEAD", frame::page("Changelog").fixed(&self.contents))
     }
 }
 
 fn contents(versions: &Versions) -> Markup {
+    let notes = markdown::render(NOTES, 1, |link| target(ROOT, link));
+    let own = |id: &str, title: &str| Section { id: id.to_owned(), title: title.to_owned() };
+    let mut sections: Vec<Section> =
+        versions.all().iter().rev().map(|version| own(version.date, version.date)).collect();
+    sections.push(own(DEPRECATED, DEPRECATED_TITLE));
+    sections.extend(notes.sections);
+    frame::with_sections(&sections, &text(versions, &notes.body))
+}
+
+fn text(versions: &Versions, notes: &Markup) -> Markup {
     html! {
         p {
             "A version of the API is a date. A client may pin one by sending it as " code { "X-API-Version" }
@@ -50,7 +67,7 @@ fn contents(versions: &Versions) -> Markup {
         @for (index, version) in versions.all().iter().enumerate().rev() { (section(version, index == 0 && versions.all().len() > 1)) }
         (deprecated())
         h2 #changes { "All notable changes" }
-        (notes::render(NOTES))
+        (notes)
     }
 }
 
@@ -70,7 +87,7 @@ fn deprecated() -> Markup {
     let all = operation::all().iter().filter_map(|operation| Some((operation, operation.deprecated?)));
     html! {
         section.card aria-labelledby=(DEPRECATED) {
-            h2 id=(DEPRECATED) { "Deprecated operations" }
+            h2 id=(DEPRECATED) { (DEPRECATED_TITLE) }
             p { "They work as long as the versions that have them. Their answers carry " code { "Deprecation" } "." }
             ul {
                 @for (operation, deprecated) in all {
@@ -99,7 +116,7 @@ fn item(change: &Change) -> Markup {
     html! {
         li {
             @for (index, operation) in change.operations.iter().enumerate() { @if index > 0 { ", " } code { (operation) } }
-            ": " (notes::inline(change.text))
+            ": " (inline(change.text))
         }
     }
 }

@@ -1,0 +1,48 @@
+//! The guides as pages, and the page for an address at which no document is.
+
+use api::error::{ApiError, Code};
+use maud::{Markup, html};
+use pages::{markdown, page::is_wanted, paths::Paths};
+use poem::{
+    Request, Response, Result, RouteMethod, get, handler,
+    http::{HeaderValue, StatusCode, header},
+};
+
+use super::{
+    addresses::{ALL, API, FOLDER, GUIDES, Guide, INDEX, target},
+    frame,
+};
+
+/// Adds the pages.
+#[must_use]
+pub fn mount(paths: Paths) -> Paths {
+    let paths = ALL.iter().chain([&INDEX]).fold(paths, |paths, guide| paths.at(guide.path, "GET, HEAD", page(guide)));
+    paths.at("/docs/:name", "GET, HEAD", get(unknown))
+}
+
+fn page(guide: &Guide) -> RouteMethod {
+    let rendered = markdown::render(guide.text, 0, |link| target(FOLDER, link));
+    frame::page(rendered.title).fixed(&frame::with_sections(&rendered.sections, &rendered.body))
+}
+
+/// The guides, by their titles.
+#[must_use]
+pub fn list() -> Markup {
+    html! { ul { @for guide in &ALL { li { a href=(guide.path) { (guide.title()) } } } } }
+}
+
+/// Tells somebody at a wrong address which documents are there.
+#[handler]
+fn unknown(request: &Request) -> Result<Response> {
+    if !is_wanted(request.headers()) {
+        let hint = format!("the guides are listed at {GUIDES}, and the operations at {API}");
+        return Err(ApiError::new(Code::NotFound).hint(hint).into());
+    }
+    let mut response = frame::page("Not found").status(StatusCode::NOT_FOUND).render(&html! {
+        p role="alert" { "There is no document at this address. These are there:" }
+        (list())
+        p { "The operations are in the " a href=(API) { "documentation of the API" } "." }
+    });
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(response)
+}
