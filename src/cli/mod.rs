@@ -298,6 +298,8 @@ mod tests {
             "sightline login",
             "sightline login --as viewer",
             "sightline login --scope search:read",
+            "sightline login --device",
+            "sightline report northmoor --device",
             "sightline login --server https://search.example.org --client-id board",
             "sightline logout",
             "sightline logout --server https://search.example.org",

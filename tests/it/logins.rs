@@ -9,14 +9,17 @@ use std::{
 
 use chrono::TimeDelta;
 use common::clock::Clock;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sightline::app::http_client;
 use tempfile::TempDir;
 use url::Url;
 
 use crate::{
     commands::{Running, sightline},
-    support::{actor::Actor, browser::Browser},
+    support::{
+        actor::Actor,
+        browser::{Browser, Page},
+    },
 };
 
 /// A login that waits for a browser.
@@ -25,6 +28,8 @@ struct Login {
     stderr: BufReader<ChildStderr>,
     /// The address that it names.
     address: Url,
+    /// The code that it shows, if it is one for a browser elsewhere.
+    code: Option<String>,
 }
 
 impl Login {
@@ -35,13 +40,14 @@ impl Login {
     fn of(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
+        let (mut line, mut code) = (String::new(), None);
         while !line.starts_with("  http") {
             line.clear();
             assert!(stderr.read_line(&mut line).unwrap() > 0, "it ends without an address");
+            code = line.trim_end_matches(":\n").split_once("the code ").map(|(_, code)| code.to_owned()).or(code);
         }
         let address = line.trim().parse().unwrap();
-        Self { child, stderr, address }
+        Self { child, stderr, address, code }
     }
 
     /// The address to come back to, with an answer.
@@ -88,6 +94,46 @@ async fn a_person_signs_in_in_a_browser() {
     assert!(!said.contains(token.trim()), "the token is on stdout alone");
     let listed = Actor::with_token(&server.url, token.trim()).get("/api/properties").await.expect(200);
     assert_eq!(listed.json["data"][0]["role"], "viewer");
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is stored");
+}
+
+/// Follows redirects. Returns the address of the page at the end, and the page.
+async fn followed(browser: &Browser, mut page: Page) -> (String, Page) {
+    let mut at = String::new();
+    while page.status == 303 {
+        at.clone_from(&page.location);
+        page = browser.get(&at).await;
+    }
+    (at, page)
+}
+
+#[tokio::test]
+async fn a_machine_without_a_browser_is_signed_in_by_a_code() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let elsewhere = TempDir::new().unwrap();
+    let login = Login::of(sightline(elsewhere.path(), &["login", "--device", "--server", &server.url], &[]));
+    assert_eq!(login.address.as_str(), format!("{}/device", server.url));
+    let code = login.code.clone().unwrap();
+
+    let browser = Browser::new(&server.url);
+    let (sign_in, _) = followed(&browser, browser.get("/device").await).await;
+    let token = browser.cookie("sightline_sign_in").unwrap();
+    let signed_in = browser.post(&sign_in, &[("person", "viewer"), ("csrf", &token)]).await;
+    followed(&browser, signed_in).await.1.expect(200, &["Connect a machine"]);
+    let token = browser.cookie("sightline_sign_in").unwrap();
+    let asked = browser.post("/device", &[("code", &code), ("csrf", &token)]).await.expect(200, &["this computer"]);
+    let session = asked.html.split("name=\"session\" value=\"").nth(1).unwrap()[..36].to_owned();
+    let decision =
+        [("decision", "allow"), ("allowance", "read"), ("session", &session), ("code", &code), ("csrf", &token)];
+    browser.post("/device", &decision).await.expect(200, &["The machine has access"]);
+
+    let (succeeded, token, said) = login.end();
+    assert!(succeeded, "{said}");
+    let viewer = Actor::with_token(&server.url, token.trim());
+    let listed = viewer.get("/api/properties").await.expect(200);
+    assert_eq!(listed.json["data"][0]["role"], "viewer");
+    viewer.post("/api/tags", &json!({ "name": "x" })).await.expect(403);
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is stored");
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
 use super::{
-    browser,
+    browser, device,
     error::RemoteError,
     http::send,
     login::{Issuer, Tokens, login},
@@ -58,17 +58,37 @@ pub struct At {
     /// The id of a client at the issuer, if the server uses another than its own.
     #[arg(long, value_name = "ID")]
     pub client_id: Option<String>,
+    /// Sign in in a browser of any machine, by a code that is typed there; for machines without a browser.
+    #[arg(long, conflicts_with = "name")]
+    pub device: bool,
+}
+
+impl At {
+    /// Signs a person in in a browser, of this machine or any other.
+    async fn tokens(
+        &self,
+        issuer: &Issuer,
+        client: &str,
+        scope: &str,
+        http: &reqwest::Client,
+    ) -> Result<Tokens, RemoteError> {
+        if self.device {
+            device::sign_in(issuer, client, scope, http).await
+        } else {
+            browser::sign_in(issuer, client, scope, http, &Random::system()).await
+        }
+    }
 }
 
 /// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
 pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
-    let (base_url, http, random) = (at.server.base_url(config), http()?, Random::system());
+    let (base_url, http) = (at.server.base_url(config), http()?);
     if let Some(name) = &at.name {
-        return login(&base_url, name, scope, http, &random).await;
+        return login(&base_url, name, scope, http, &Random::system()).await;
     }
     let issuer = Issuer::of(&base_url, &http).await?;
     let client = issuer.client(at.client_id.as_deref())?;
-    let tokens = browser::sign_in(&issuer, client, scope, &http, &random).await?;
+    let tokens = at.tokens(&issuer, client, scope, &http).await?;
     Ok(tokens.access_token.expose_secret().to_owned())
 }
 
@@ -123,7 +143,7 @@ impl Api {
         } else {
             drop(stored);
             let client = issuer.client(at.client_id.as_deref())?.to_owned();
-            let tokens = browser::sign_in(&issuer, &client, STORED, &http, &Random::system()).await?;
+            let tokens = at.tokens(&issuer, &client, STORED, &http).await?;
             stored = SignIns::lock()?;
             (client, tokens)
         };

@@ -31,6 +31,7 @@ pub struct Issuer {
     authorization_endpoint: String,
     token_endpoint: String,
     revocation_endpoint: Option<String>,
+    device_authorization_endpoint: Option<String>,
     /// True if it is the server's own.
     #[serde(skip)]
     is_own: bool,
@@ -130,6 +131,25 @@ impl Issuer {
         &self.token_endpoint
     }
 
+    /// The address that device codes come from.
+    ///
+    /// # Errors
+    /// The issuer has none, or none beside its token endpoint.
+    pub fn device_endpoint(&self) -> Result<&str, RemoteError> {
+        self.beside_tokens(self.device_authorization_endpoint.as_deref()).ok_or_else(|| {
+            RemoteError::Failed(format!(
+                "{} has no device codes: sign in without --device, where a browser is",
+                self.name
+            ))
+        })
+    }
+
+    /// Returns an endpoint if it has the origin of the one that gives tokens.
+    fn beside_tokens<'a>(&self, endpoint: Option<&'a str>) -> Option<&'a str> {
+        let origin = |address: &str| Url::parse(address).ok().map(|url| url.origin());
+        endpoint.filter(|endpoint| origin(endpoint) == origin(&self.token_endpoint))
+    }
+
     /// Returns new tokens for a refresh token, or `None` if it is not good any more.
     pub async fn refresh(
         &self,
@@ -150,9 +170,7 @@ impl Issuer {
     /// # Errors
     /// The issuer does not answer, refuses, or has no endpoint for it beside the one that gave the token.
     pub async fn revoke(&self, client: &str, token: &str, http: &reqwest::Client) -> Result<(), RemoteError> {
-        let origin = |address: &str| Url::parse(address).ok().map(|url| url.origin());
-        let endpoint = self.revocation_endpoint.as_deref();
-        let endpoint = endpoint.filter(|endpoint| origin(endpoint) == origin(&self.token_endpoint));
+        let endpoint = self.beside_tokens(self.revocation_endpoint.as_deref());
         let endpoint = endpoint.ok_or_else(|| {
             RemoteError::Failed(format!("{} has no revocation endpoint beside its token endpoint", self.name))
         })?;

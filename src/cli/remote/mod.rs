@@ -2,6 +2,7 @@
 
 pub mod api;
 mod browser;
+mod device;
 pub mod error;
 mod http;
 pub mod login;

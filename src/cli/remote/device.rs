@@ -1,0 +1,74 @@
+//! Signing in on a machine without a browser (RFC 8628): a person types a code in a browser elsewhere.
+
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    error::RemoteError,
+    http::send,
+    login::{Issuer, Tokens},
+};
+use crate::cli::plain;
+
+const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+/// The seconds between two polls where the issuer does not say, and the seconds that each `slow_down` adds.
+const INTERVAL: u64 = 5;
+/// The longest time to wait for a person, whatever the issuer says.
+const PATIENCE: u64 = 30 * 60;
+
+/// The answer of the device authorization endpoint.
+#[derive(Deserialize)]
+struct Codes {
+    device_code: SecretString,
+    user_code: String,
+    verification_uri: String,
+    expires_in: u64,
+    interval: Option<u64>,
+}
+
+/// A refusal of the token endpoint.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+/// Signs a person in at `issuer`, and returns the tokens for `scope`. Says on stderr where to type which code.
+///
+/// # Errors
+/// The person refuses, or does not decide while the code is good; the issuer has no device codes, or does not answer.
+pub async fn sign_in(
+    issuer: &Issuer,
+    client: &str,
+    scope: &str,
+    http: &reqwest::Client,
+) -> Result<Tokens, RemoteError> {
+    let asked = send(http.post(issuer.device_endpoint()?).form(&[("client_id", client), ("scope", scope)])).await?;
+    let codes: Codes = asked.success()?;
+    let seconds = codes.expires_in.min(PATIENCE);
+    eprintln!(
+        "Open this address in a browser of any machine within {} minutes, and enter the code {}:\n\n  {}\n",
+        seconds / 60,
+        plain(&codes.user_code),
+        plain(&codes.verification_uri)
+    );
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut wait = codes.interval.unwrap_or(INTERVAL).clamp(1, PATIENCE);
+    let form = [("grant_type", GRANT_TYPE), ("device_code", codes.device_code.expose_secret()), ("client_id", client)];
+    while Instant::now() < end {
+        sleep(Duration::from_secs(wait)).await;
+        let answer = send(http.post(issuer.token_endpoint()).form(&form)).await?;
+        if answer.status.is_success() {
+            return answer.json();
+        }
+        match answer.json::<Refusal>()?.error.as_str() {
+            "authorization_pending" => {}
+            "slow_down" | "temporarily_unavailable" => wait += INTERVAL,
+            "expired_token" => break,
+            other => return Err(RemoteError::Refused(other.to_owned())),
+        }
+    }
+    Err(RemoteError::TimedOut)
+}
