@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak
+.PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,12 @@ test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_T
 
 test-pgbouncer: ## The integration suite behind PgBouncer in transaction mode, before the server that SIGHTLINE_TEST_POSTGRES_URL names (needs Python 3)
 	tools/pgbouncer/run.sh
+
+dist: ## Build what a release holds, in target/packages, by the profile DIST_PROFILE (needs Debian and Python 3.11)
+	tools/dist/run.sh
+
+test-dist: dist ## Install what `make dist` built into empty roots, and run the demo from each (needs root)
+	tools/dist/test.sh
 
 restore-drill: ## Back a service up and restore it by the commands of docs/OPERATING.md, and compare the answers (needs Python 3.11)
 	tools/restore/run.sh

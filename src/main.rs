@@ -1,8 +1,8 @@
 //! The `sightline` command.
 
-use std::{process::ExitCode, time::Duration};
+use std::{process::ExitCode, sync::LazyLock, time::Duration};
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use sightline::{
     cli::{self, Cli},
     config::Config,
@@ -11,6 +11,11 @@ use telemetry::logs;
 
 /// Time until an idle blocking thread ends. The allocator returns a thread's memory when the thread ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
+
+/// The version, and the day of the commit that `make dist` built. It stands here, so that another day compiles no library again.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{} ({})", env!("CARGO_PKG_VERSION"), option_env!("SIGHTLINE_BUILD_DATE").unwrap_or("dev"))
+});
 
 // Requests make many short-lived allocations, and the system's allocator takes about a quarter of their time. This allocator
 // also serves SQLite: without it, each SQLite thread would keep the memory of its largest result. Without huge pages the
@@ -30,7 +35,8 @@ fn main() -> ExitCode {
 }
 
 async fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().version(VERSION.as_str()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     // Configuration errors are reported by the command that needs the settings.
     let format = Config::of_process().map(|config| config.log.format).unwrap_or_default();
     let _lines = logs::start(format);

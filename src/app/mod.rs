@@ -220,6 +220,14 @@ pub fn http_client() -> Result<reqwest::Client, Error> {
     http_settings().build().map_err(Error::internal)
 }
 
+/// Creates the HTTP client for requests to a service on this machine, which no proxy passes on.
+///
+/// # Errors
+/// No root certificates are available.
+pub fn local_http_client() -> Result<reqwest::Client, Error> {
+    http_settings().no_proxy().build().map_err(Error::internal)
+}
+
 /// The settings of outgoing requests. Documents of clients are fetched by a client of their own, with more of them.
 fn http_settings() -> reqwest::ClientBuilder {
     #[expect(clippy::disallowed_methods, reason = "clients are made here and handed on")]

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod client;
 mod greeting;
+pub mod health;
 pub mod keys;
 pub mod remote;
 pub mod secrets;
@@ -53,7 +54,7 @@ Settings are environment variables that begin with SIGHTLINE_, or stand in sight
 
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
-#[command(name = "sightline", version, after_help = EXAMPLES)]
+#[command(name = "sightline", after_help = EXAMPLES)]
 pub struct Cli {
     /// The command to run; without one, `serve`.
     #[command(subcommand)]
@@ -83,6 +84,8 @@ pub enum Command {
     Settings,
     /// Try the settings against everything that they name, without changing anything.
     Check,
+    /// Say whether the service that runs with these settings is ready; exit code 1 if it is not.
+    Health,
     /// Apply pending database migrations.
     Migrate,
     /// Run the simulated search engine.
@@ -167,6 +170,13 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
             say(&said)?;
             if !is_well {
                 return Err("a part failed: the service would not work as set".into());
+            }
+        }
+        Command::Health => {
+            let (said, is_ready) = health::health(&Config::of_process()?).await?;
+            say(&said)?;
+            if !is_ready {
+                return Err("the service is not ready".into());
             }
         }
         Command::Migrate => {
@@ -308,6 +318,7 @@ mod tests {
             "sightline report northmoor --csv",
             "sightline openapi",
             "sightline check",
+            "sightline health",
             "sightline migrate",
             "sightline settings",
             "sightline subscription list",

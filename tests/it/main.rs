@@ -16,6 +16,7 @@ mod coverage;
 mod credentials;
 mod dashboard;
 mod databases;
+mod deploy;
 mod discovery;
 mod documents;
 mod embedded_issuer;

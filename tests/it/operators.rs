@@ -168,3 +168,30 @@ async fn a_client_that_a_command_removes_is_refused_by_the_running_service() {
     person.until("/api/properties", 401).await;
     anonymous.get(&format!("/oauth/authorize?{query}")).await.expect(400);
 }
+
+#[tokio::test]
+async fn health_says_whether_the_service_of_the_settings_is_ready() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let health = || {
+        let mut command = sightline(folder.path(), &["health"], &[("LISTEN", &address)]);
+        // A proxy does not know this machine's loopback address.
+        let output = command.env("HTTP_PROXY", "http://127.0.0.1:1").output().unwrap();
+        (output.status.code(), [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()))
+    };
+    let (code, [said, _]) = health();
+    assert_eq!((code, said.as_str()), (Some(0), "ok\n"));
+    server.terminate();
+    let (code, [said, refusal]) = health();
+    assert_eq!((code, said.as_str()), (Some(1), ""));
+    assert!(refusal.contains(&format!("listen: no service answers at {address}")), "{refusal}");
+}
+
+#[test]
+fn the_version_has_the_day_of_the_build() {
+    let folder = TempDir::new().unwrap();
+    let output = sightline(folder.path(), &["--version"], &[]).output().unwrap();
+    let day = option_env!("SIGHTLINE_BUILD_DATE").unwrap_or("dev");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("sightline {} ({day})\n", env!("CARGO_PKG_VERSION")));
+}
