@@ -135,7 +135,7 @@ async fn the_changelog_tells_the_end_and_the_changes_of_each_version() {
         "Deprecated since 2026-11-01",
         "2027-01-30",
         "<code>getPropertyTracking</code>",
-        "<h3>0.1.0</h3>",
+        "<h3 id=\"0.1.0\">",
     ] {
         assert!(text.contains(part), "{part}");
     }
