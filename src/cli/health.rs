@@ -40,9 +40,10 @@ pub async fn health(config: &Config) -> Result<(String, bool), Error> {
     let asked = app::local_http_client()?.get(format!("http://{address}/api/health")).timeout(PATIENCE).send().await;
     let silent = |_| Error::invalid(format!("listen: no service answers at {address}"));
     let Answer { data } = asked.map_err(silent)?.json().await.map_err(silent)?;
-    let parts = data.dependencies.iter().filter(|part| part.status != "ok");
-    let troubles: String = parts.map(|part| format!(", {} is {}", part.name, part.status)).collect();
-    Ok((format!("{}{troubles}", data.status), data.ready))
+    let troubles = data.dependencies.iter().filter(|part| part.status != "ok");
+    let parts = troubles.map(|part| format!("{} is {}", part.name, part.status));
+    let said: Vec<String> = std::iter::once(data.status).chain(parts).collect();
+    Ok((said.join(", "), data.ready))
 }
 
 /// Where this machine reaches a service that accepts requests at `listen`.

@@ -69,13 +69,11 @@ pub(super) async fn decide(
     if form.get("session") != Some(signed_in.session.id.to_string().as_str()) {
         return Ok(redirect(PATH));
     }
-    Ok(match decision {
-        "allow" => provider.allow_waiting(request, &signed_in, &waiting, form.get("allowance")).await?,
-        _ => {
-            provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)?;
-            denied(provider)
-        }
-    })
+    if decision == "allow" {
+        return Ok(provider.allow_waiting(request, &signed_in, &waiting, form.get("allowance")).await?);
+    }
+    provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)?;
+    Ok(denied(provider))
 }
 
 impl IdentityProvider {
