@@ -283,55 +283,58 @@ async fn other_paths_below_the_api_are_404_for_signed_in_people() {
     }
 }
 
+/// The paths outside the API, one of each pattern.
+const PATHS: &[&str] = &[
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
+    "/openapi.json",
+    "/docs",
+    "/docs/errors",
+    "/docs/guides",
+    "/docs/guide",
+    "/docs/start.js",
+    "/docs/swagger-ui.js",
+    "/docs/swagger-ui.css",
+    "/docs/docs.css",
+    "/docs/oauth2-redirect.html",
+    "/docs/oauth2-redirect.js",
+    "/auth/login",
+    "/auth/callback",
+    "/auth/logout",
+    "/assets/sightline.css",
+    "/favicon.ico",
+    "/account",
+    "/subscribe",
+    "/changelog",
+    "/share/x",
+    "/p/x",
+    "/assets/dashboard.js",
+    "/account/activity",
+    "/account/delete",
+    "/account/deleted",
+    "/account/search/connect",
+    "/account/search/callback",
+    "/account/search/00000000-0000-7000-8000-000000000000",
+    "/account/search/00000000-0000-7000-8000-000000000000/disconnect",
+    "/oauth/authorize",
+    "/account/password",
+    "/account/password/set",
+    "/account/password/forgotten",
+    "/device",
+    "/oauth/device_authorization",
+    "/oauth/token",
+    "/oauth/register",
+    "/oauth/revoke",
+    "/oauth/userinfo",
+    "/oauth/jwks",
+];
+
 #[tokio::test]
 async fn every_path_outside_the_api_names_its_methods() {
     let anonymous = shared().anonymous();
-    for path in [
-        "/.well-known/oauth-protected-resource",
-        "/.well-known/oauth-protected-resource/mcp",
-        "/.well-known/oauth-authorization-server",
-        "/.well-known/openid-configuration",
-        "/openapi.json",
-        "/docs",
-        "/docs/errors",
-        "/docs/guides",
-        "/docs/guide",
-        "/docs/start.js",
-        "/docs/swagger-ui.js",
-        "/docs/swagger-ui.css",
-        "/docs/docs.css",
-        "/docs/oauth2-redirect.html",
-        "/docs/oauth2-redirect.js",
-        "/auth/login",
-        "/auth/callback",
-        "/auth/logout",
-        "/assets/sightline.css",
-        "/favicon.ico",
-        "/account",
-        "/subscribe",
-        "/changelog",
-        "/share/x",
-        "/p/x",
-        "/assets/dashboard.js",
-        "/account/activity",
-        "/account/delete",
-        "/account/deleted",
-        "/account/search/connect",
-        "/account/search/callback",
-        "/account/search/00000000-0000-7000-8000-000000000000",
-        "/account/search/00000000-0000-7000-8000-000000000000/disconnect",
-        "/oauth/authorize",
-        "/account/password",
-        "/account/password/set",
-        "/account/password/forgotten",
-        "/device",
-        "/oauth/device_authorization",
-        "/oauth/token",
-        "/oauth/register",
-        "/oauth/revoke",
-        "/oauth/userinfo",
-        "/oauth/jwks",
-    ] {
+    for path in PATHS {
         let answer = anonymous.send(Method::DELETE, path, None, &[]).await;
         assert_eq!((answer.status.as_u16(), answer.code()), (405, "method_not_allowed"), "{path}");
         let allow: Vec<&str> = answer.header("allow").split(", ").collect();
@@ -343,7 +346,7 @@ async fn every_path_outside_the_api_names_its_methods() {
         let slash = anonymous.get(&format!("{path}/")).await;
         let is_programs = ["/oauth/", "/.well-known/"].iter().any(|start| path.starts_with(start));
         if allow.contains(&"GET") && !is_programs {
-            assert_eq!((slash.status.as_u16(), slash.header("location")), (308, path));
+            assert_eq!((slash.status.as_u16(), slash.header("location")), (308, *path));
             continue;
         }
         let slash = slash.expect(404);

@@ -278,7 +278,7 @@ fn endless() -> String {
                 let asked = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
                 asked.take_while(|line| !line.is_empty()).for_each(drop);
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n\"");
-                while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+                while stream.write_all(&[b'x'; 1 << 12]).is_ok() {}
             });
         }
     });
