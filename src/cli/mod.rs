@@ -228,6 +228,12 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect()
 }
 
+/// [`plain`], as one line.
+#[must_use]
+pub fn plain_line(text: &str) -> String {
+    plain(text).replace('\n', "\u{fffd}")
+}
+
 /// Prints a line on stdout. A reader who has enough, such as `head`, is no failure.
 fn say(text: &str) -> std::io::Result<()> {
     match writeln!(std::io::stdout(), "{}", plain(text.trim_end_matches('\n'))) {
@@ -297,6 +303,7 @@ mod tests {
 
     #[test]
     fn a_terminal_obeys_nobody() {
+        assert_eq!(plain_line("a\nb"), "a\u{fffd}b");
         assert_eq!(plain("a\u{1b}[31mb\nc\u{202e}d\u{2066}"), "a\u{fffd}[31mb\nc\u{fffd}d\u{fffd}");
     }
 

@@ -46,7 +46,7 @@ pub(super) static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 /// The beginning of the page.
 const PAGE: &str = "# Settings
 
-`make settings` makes this page from the code. [SELF-HOSTING.md](SELF-HOSTING.md#settings) says where settings are written.
+`sightline settings` prints this page. [SELF-HOSTING.md](SELF-HOSTING.md#settings) says where settings are written.
 
 | setting | variable | default | allowed | meaning |
 | --- | --- | --- | --- | --- |

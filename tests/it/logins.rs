@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     process::{Child, ChildStderr, Command, Output},
     thread,
 };
@@ -267,22 +267,59 @@ async fn a_stored_sign_in_ends_at_the_server_and_here() {
     assert_eq!(stored_token(&settings, &url), None);
 }
 
-/// A server whose answers do not end. Returns its address.
-fn endless() -> String {
+/// A server that answers every request by `answer`. Returns its address.
+fn server(answer: impl Fn(TcpStream) + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
+            let (stream, answer) = (stream.unwrap(), answer.clone());
             thread::spawn(move || {
                 let asked = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
                 asked.take_while(|line| !line.is_empty()).for_each(drop);
-                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n\"");
-                while stream.write_all(&[b'x'; 1 << 12]).is_ok() {}
+                answer(stream);
             });
         }
     });
     format!("http://{address}")
+}
+
+const JSON: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n";
+
+/// A server whose answers do not end. Returns its address.
+fn endless() -> String {
+    server(|mut stream| {
+        let _ = write!(stream, "{JSON}\"");
+        while stream.write_all(&[b'x'; 1 << 12]).is_ok() {}
+    })
+}
+
+#[test]
+fn no_token_for_one_server_goes_to_another() {
+    let (folder, settings) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let real = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let metadata = json!({ "resource": real.url, "authorization_servers": [real.url] });
+    let hostile = server(move |mut stream| {
+        let _ = write!(stream, "{JSON}{metadata}");
+    });
+    for arguments in [&["sites"][..], &["sites", "--as", "owner"], &["login", "--device"], &["login", "--as", "owner"]]
+    {
+        let refused = command(&settings, &hostile, arguments).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
+        assert!(said.contains(&format!("{hostile} calls itself {}", real.url)), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_server_is_named_by_its_address() {
+    let settings = TempDir::new().unwrap();
+    for address in ["localhost:8080", "127.0.0.1:8080", "search.example.org", "ftp://search.example.org", "https://"] {
+        let refused = command(&settings, address, &["sites"]).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{address}: {said}");
+        assert!(said.contains("such as https://search.example.org"), "{address}: {said}");
+    }
 }
 
 #[test]

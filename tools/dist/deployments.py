@@ -87,7 +87,7 @@ def compose(file: Path) -> None:
     (network,) = whole["networks"]["default"]["ipam"]["config"]
     need(settings["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES"] == network["subnet"], "the proxy's network is not trusted")
     proxy = (file.parent / "Caddyfile").read_text()
-    need(f"dynamic a sightline {PORT}\n" in proxy, f"the proxy does not lead to sightline at {PORT}")
+    need(re.search(rf"dynamic a {{\s+name sightline\s+port {PORT}\s", proxy), f"the proxy does not lead to sightline at {PORT}")
     need(settings["SIGHTLINE_BASE_URL"].split("//")[1] in services["proxy"]["networks"]["default"]["aliases"], "base_url leads elsewhere")
     for name in ("SIGHTLINE_DATABASE__URL", "SIGHTLINE_REDIS__URL"):
         if place := host_and_port(settings, name):

@@ -22,8 +22,10 @@ name=sightline-$version-${host%%-*}-linux
 # usage: copy_documents FOLDER
 copy_documents() {
     mkdir -p "$1"
-    git ls-files -z README.md CHANGELOG.md LICENSE docs | xargs -0 cp --parents --target-directory "$1"
-    cp -r "$deploy/compose" "$deploy/kubernetes" "$deploy/sightline.example.toml" "$stage/$name.cdx.json" "$1"
+    # Also what they link.
+    git ls-files -z ':(glob)*.md' LICENSE deny.toml openapi.json docs deploy/compose deploy/kubernetes |
+        xargs -0 cp --parents --target-directory "$1"
+    cp "$deploy/sightline.example.toml" "$stage/$name.cdx.json" "$1"
 }
 
 # Gives a tree the modes and times that do not depend on this machine.

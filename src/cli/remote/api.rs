@@ -33,7 +33,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 #[derive(Debug, Args)]
 pub struct Server {
     /// The address of the server; the one at `base_url` by default.
-    #[arg(long = "server", value_name = "URL")]
+    #[arg(long = "server", value_name = "URL", value_parser = server_address)]
     pub address: Option<Url>,
 }
 
@@ -44,6 +44,11 @@ impl Server {
         let own = config.base_url(config.listen);
         self.address.as_ref().map_or(own.as_str(), Url::as_str).trim_end_matches('/').to_owned()
     }
+}
+
+fn server_address(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(|url| ["http", "https"].contains(&url.scheme()) && url.has_host());
+    url.ok_or_else(|| "allowed is an address such as https://search.example.org or http://127.0.0.1:8080".to_owned())
 }
 
 /// The server that a command asks, and who asks.
@@ -83,12 +88,18 @@ impl At {
 /// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
 pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
     let (base_url, http) = (at.server.base_url(config), http()?);
-    if let Some(name) = &at.name {
-        return login(&base_url, name, scope, http, &Random::system()).await;
+    let tokens = if let Some(name) = &at.name {
+        login(&base_url, name, scope, http, &Random::system()).await?
+    } else {
+        let issuer = Issuer::of(&base_url, &http).await?;
+        let client = issuer.client(at.client_id.as_deref())?;
+        at.tokens(&issuer, client, scope, &http).await?
+    };
+    if tokens.only_read(scope) {
+        eprintln!(
+            "this token only reads, because the person allows this application no more: {base_url}/account changes that"
+        );
     }
-    let issuer = Issuer::of(&base_url, &http).await?;
-    let client = issuer.client(at.client_id.as_deref())?;
-    let tokens = at.tokens(&issuer, client, scope, &http).await?;
     Ok(tokens.access_token.expose_secret().to_owned())
 }
 
@@ -121,8 +132,8 @@ impl Api {
     pub async fn open(at: &At, config: &Config) -> Result<Self, RemoteError> {
         let (base_url, http) = (at.server.base_url(config), http()?);
         if let Some(name) = &at.name {
-            let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
-            return Ok(Self { base_url, token: token.into(), http });
+            let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?.access_token;
+            return Ok(Self { base_url, token, http });
         }
         let issuer = Issuer::of(&base_url, &http).await?;
         // One process at a time, because a refresh token is good for one use.

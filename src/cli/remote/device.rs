@@ -2,20 +2,24 @@
 
 use std::time::Duration;
 
+use common::urls::is_secure;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep_until};
+use url::Url;
 
 use super::{
     error::RemoteError,
     http::send,
     login::{Issuer, Tokens},
 };
-use crate::cli::plain;
+use crate::cli::plain_line;
 
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// The seconds between two polls where the issuer does not say, and the seconds that each `slow_down` adds.
 const INTERVAL: u64 = 5;
+/// The most seconds between two polls that the issuer may ask for.
+const LONGEST_INTERVAL: u64 = 60;
 /// The longest time to wait for a person, whatever the issuer says.
 const PATIENCE: u64 = 30 * 60;
 
@@ -47,27 +51,41 @@ pub async fn sign_in(
 ) -> Result<Tokens, RemoteError> {
     let asked = send(http.post(issuer.device_endpoint()?).form(&[("client_id", client), ("scope", scope)])).await?;
     let codes: Codes = asked.success()?;
-    let seconds = codes.expires_in.min(PATIENCE);
+    if !Url::parse(&codes.verification_uri).is_ok_and(|url| is_secure(&url)) {
+        let address = plain_line(&codes.verification_uri);
+        return Err(RemoteError::Failed(format!(
+            "the server names {address:?} as the page for the code, which is neither https nor of this machine"
+        )));
+    }
+    let lasts = Duration::from_secs(codes.expires_in.min(PATIENCE));
     eprintln!(
         "Open this address in a browser of any machine within {} minutes, and enter the code {}:\n\n  {}\n",
-        seconds / 60,
-        plain(&codes.user_code),
-        plain(&codes.verification_uri)
+        lasts.as_secs().div_ceil(60),
+        plain_line(&codes.user_code),
+        plain_line(&codes.verification_uri)
     );
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let mut wait = codes.interval.unwrap_or(INTERVAL).clamp(1, PATIENCE);
+    let end = Instant::now() + lasts;
+    let mut wait = codes.interval.unwrap_or(INTERVAL).clamp(1, LONGEST_INTERVAL);
     let form = [("grant_type", GRANT_TYPE), ("device_code", codes.device_code.expose_secret()), ("client_id", client)];
     while Instant::now() < end {
-        sleep(Duration::from_secs(wait)).await;
-        let answer = send(http.post(issuer.token_endpoint()).form(&form)).await?;
+        sleep_until((Instant::now() + Duration::from_secs(wait)).min(end)).await;
+        // What went wrong on the way may be over at the next poll.
+        let Ok(answer) = send(http.post(issuer.token_endpoint()).form(&form)).await else {
+            wait += INTERVAL;
+            continue;
+        };
         if answer.status.is_success() {
             return answer.json();
+        }
+        if answer.status.is_server_error() {
+            wait += INTERVAL;
+            continue;
         }
         match answer.json::<Refusal>()?.error.as_str() {
             "authorization_pending" => {}
             "slow_down" | "temporarily_unavailable" => wait += INTERVAL,
             "expired_token" => break,
-            other => return Err(RemoteError::Refused(other.to_owned())),
+            other => return Err(RemoteError::Refused(plain_line(other))),
         }
     }
     Err(RemoteError::TimedOut)

@@ -16,7 +16,7 @@ pub enum RemoteError {
     #[error("the server refused the sign-in: {0}")]
     Refused(String),
     /// Nobody signed in at the page.
-    #[error("nobody signed in at that address within ten minutes")]
+    #[error("nobody signed in at that address in time")]
     TimedOut,
     /// The folder of stored sign-ins cannot be used.
     #[error("the stored sign-in: {0}")]

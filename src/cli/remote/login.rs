@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{digest::pkce_challenge, random::Random, urls::is_secure};
 use issuer::demo::people;
 use reqwest::StatusCode;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::Url;
@@ -45,9 +45,19 @@ pub struct Tokens {
     /// The refresh token, if one was granted.
     pub refresh_token: Option<SecretString>,
     refresh_token_expires_in: Option<Value>,
+    /// The scope, if it is another than was asked for.
+    scope: Option<String>,
 }
 
 impl Tokens {
+    /// Returns whether the person allowed reading only, although more was asked for.
+    #[must_use]
+    pub fn only_read(&self, asked: &str) -> bool {
+        let has = |scope: &str, name: &str| scope.split(' ').any(|own| own == name);
+        let reads = |scope: &str| has(scope, "search:read") && !has(scope, "records:write");
+        !reads(asked) && self.scope.as_deref().is_some_and(reads)
+    }
+
     /// The time at which the refresh token that was granted `now` expires, if the issuer says so. No standard makes it.
     #[must_use]
     pub fn good_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
@@ -59,7 +69,7 @@ impl Tokens {
 /// The scope of a token that may do everything that its person may.
 pub const EVERYTHING: &str = "openid profile email";
 
-/// Signs the demo person `name` in at the server at `base_url` and returns an access token for `scope`.
+/// Signs the demo person `name` in at the server at `base_url` and returns the tokens for `scope`.
 ///
 /// `http` must not follow redirects. Nothing is printed and nothing is stored.
 pub async fn login(
@@ -68,7 +78,7 @@ pub async fn login(
     scope: &str,
     http: reqwest::Client,
     random: &Random,
-) -> Result<String, RemoteError> {
+) -> Result<Tokens, RemoteError> {
     let name = name.strip_suffix("@demo.test").unwrap_or(name);
     if !people(true).iter().any(|person| person.name == name) {
         let names = people(false).iter().map(|person| person.name).collect::<Vec<_>>().join(", ");
@@ -83,14 +93,23 @@ pub async fn login(
     let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(RemoteError::NeedsBrowser)?;
     let url = Url::parse(location).map_err(|_| RemoteError::Failed("the redirect is not a URL".to_owned()))?;
     let code = attempt.code(&url, &issuer)?;
-    Ok(attempt.exchange(&code, &issuer, &http).await?.access_token.expose_secret().to_owned())
+    attempt.exchange(&code, &issuer, &http).await
 }
 
 impl Issuer {
     /// Reads the metadata of the server at `base_url` and of its issuer.
+    ///
+    /// # Errors
+    /// One of them does not answer, or calls itself by another address: tokens for a server never go to another one (RFC 9728, 3.3).
     pub async fn of(base_url: &str, http: &reqwest::Client) -> Result<Self, RemoteError> {
         let base = base_url.trim_end_matches('/');
         let resource: Resource = get(http, &format!("{base}/.well-known/oauth-protected-resource")).await?;
+        if resource.resource.trim_end_matches('/') != base {
+            return Err(RemoteError::Failed(format!(
+                "the server at {base} calls itself {}: name it by that address, by --server or base_url (SIGHTLINE_BASE_URL)",
+                resource.resource
+            )));
+        }
         let name = resource.authorization_servers.first();
         let name = name.ok_or_else(|| RemoteError::Failed("the server names no issuer".to_owned()))?;
         let mut found: Self = get(http, &metadata_address(name)?).await?;

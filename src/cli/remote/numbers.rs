@@ -88,7 +88,8 @@ const BARS_AT_MOST: usize = 60;
 pub fn sparkline(days: &[Day]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let together = days.len().div_ceil(BARS_AT_MOST).max(1);
-    let sums: Vec<u64> = days.chunks(together).map(|days| days.iter().map(|day| day.metrics.clicks).sum()).collect();
+    let clicks = |days: &[Day]| days.iter().map(|day| u128::from(day.metrics.clicks)).sum();
+    let sums: Vec<u128> = days.chunks(together).map(clicks).collect();
     let highest = sums.iter().copied().max().unwrap_or_default().max(1);
     sums.into_iter().map(|sum| BARS[usize::try_from(sum * 7 / highest).unwrap_or(7).min(7)]).collect()
 }
@@ -113,6 +114,8 @@ mod tests {
         };
         assert_eq!(sparkline(&[0, 50, 100].map(day)), "▁▄█");
         assert_eq!(sparkline(&[0, 0].map(day)), "▁▁");
+        assert_eq!(sparkline(&[u64::MAX, 0].map(day)), "█▁");
+        assert_eq!(sparkline(&vec![day(u64::MAX); 120]), "█".repeat(60));
         assert_eq!(sparkline(&vec![day(1); 480]).chars().count(), 60);
         assert_eq!(sparkline(&[]), "");
     }

@@ -13,7 +13,10 @@ use super::{
     numbers::{Day, Metrics, change, difference, grouped, sparkline},
     sites::{self, Property},
 };
-use crate::{cli::table::table, config::Config};
+use crate::{
+    cli::{plain_line, table::table},
+    config::Config,
+};
 
 /// The most days that have as many days of history before them.
 const COMPARABLE: u32 = 240;
@@ -158,7 +161,7 @@ pub async fn report(options: &Report, config: &Config) -> Result<String, RemoteE
     let all: Vec<Property> = sites::list(&api, false).await?;
     let site = chosen(&all, &options.site)?;
     if std::io::stderr().is_terminal() {
-        eprint!("reading {} …\x1b[K\r", site.name);
+        eprint!("reading {} …\x1b[K\r", plain_line(&site.name));
     }
     let path = format!("/properties/{}/performance", site.id);
     let mut query = window(&api, &path, options.days).await?;

@@ -1,6 +1,10 @@
 //! The `sites` command: the properties of a person, as a table on a terminal.
 
-use std::{collections::BTreeMap, io::IsTerminal as _, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io::IsTerminal as _,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -16,8 +20,14 @@ use crate::{cli::table::table, config::Config};
 /// The time between two looks at a list that is still being read.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// The longest time that a list may still be read.
+const PATIENCE: Duration = Duration::from_mins(15);
+
 /// The most properties in one answer.
 const PAGE: usize = 1_000;
+
+/// The most properties of a person that a table can hold.
+const MOST: usize = 100_000;
 
 /// Options of `sites`.
 #[derive(Debug, Args)]
@@ -86,6 +96,7 @@ const NOBODYS: &str =
 /// All properties of the person, once the search engine has been read for all of them if `headlines` are wanted.
 pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, RemoteError> {
     let mut all = Vec::new();
+    let end = Instant::now() + PATIENCE;
     loop {
         let mut query = BTreeMap::from([("limit", PAGE.to_string()), ("offset", all.len().to_string())]);
         query.insert("headline", headlines.to_string());
@@ -93,13 +104,22 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
         let Answer { data, meta }: Answer<Vec<T>, Meta> = api.get("/properties", &query).await?;
         if let Some(Progress { read, still_reading }) = meta.progress.filter(|progress| progress.still_reading > 0) {
             if std::io::stderr().is_terminal() {
-                eprint!("\rreading: {read} of {} sites \x1b[K\r", read + still_reading);
+                eprint!("\rreading: {read} of {} sites \x1b[K\r", read.saturating_add(still_reading));
+            }
+            if Instant::now() > end {
+                let minutes = PATIENCE.as_secs() / 60;
+                return Err(RemoteError::Failed(format!(
+                    "{still_reading} sites are still being read after {minutes} minutes: ask again later"
+                )));
             }
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
         }
         let is_last = !meta.has_more || data.is_empty();
         all.extend(data);
+        if all.len() > MOST {
+            return Err(RemoteError::Failed(format!("the server lists more than {MOST} sites: ask its API by pages")));
+        }
         if is_last {
             return Ok(all);
         }
