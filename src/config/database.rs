@@ -44,7 +44,7 @@ impl Database {
         let url = self.url.as_deref();
         let names_a_file = url.and_then(|url| url.strip_prefix("sqlite:")).is_none_or(|rest| {
             let file = rest.trim_start_matches('/').split('?').next();
-            file.is_some_and(|file| !file.is_empty())
+            file.is_some_and(|file| !file.is_empty() && file != ":memory:")
         });
         require(begins(url, &["sqlite:", "postgres://", "postgresql://"]) && names_a_file, "database.url")
     }

@@ -12,7 +12,7 @@ use super::{
     browser, device,
     error::RemoteError,
     http::send,
-    login::{Issuer, Tokens, login},
+    login::{Issuer, Tokens, demo_tokens, login},
     stored::{SignIn, SignIns},
 };
 use crate::{app, config::Config};
@@ -89,7 +89,7 @@ impl At {
 pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
     let (base_url, http) = (at.server.base_url(config), http()?);
     let tokens = if let Some(name) = &at.name {
-        login(&base_url, name, scope, http, &Random::system()).await?
+        demo_tokens(&base_url, name, scope, http, &Random::system()).await?
     } else {
         let issuer = Issuer::of(&base_url, &http).await?;
         let client = issuer.client(at.client_id.as_deref())?;
@@ -132,8 +132,8 @@ impl Api {
     pub async fn open(at: &At, config: &Config) -> Result<Self, RemoteError> {
         let (base_url, http) = (at.server.base_url(config), http()?);
         if let Some(name) = &at.name {
-            let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?.access_token;
-            return Ok(Self { base_url, token, http });
+            let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
+            return Ok(Self { base_url, token: token.into(), http });
         }
         let issuer = Issuer::of(&base_url, &http).await?;
         // One process at a time, because a refresh token is good for one use.

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{digest::pkce_challenge, random::Random, urls::is_secure};
 use issuer::demo::people;
 use reqwest::StatusCode;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::Url;
@@ -69,10 +69,22 @@ impl Tokens {
 /// The scope of a token that may do everything that its person may.
 pub const EVERYTHING: &str = "openid profile email";
 
+/// Signs the demo person `name` in at the server at `base_url` and returns an access token for `scope`, as [`demo_tokens`] does.
+pub async fn login(
+    base_url: &str,
+    name: &str,
+    scope: &str,
+    http: reqwest::Client,
+    random: &Random,
+) -> Result<String, RemoteError> {
+    let tokens = demo_tokens(base_url, name, scope, http, random).await?;
+    Ok(tokens.access_token.expose_secret().to_owned())
+}
+
 /// Signs the demo person `name` in at the server at `base_url` and returns the tokens for `scope`.
 ///
 /// `http` must not follow redirects. Nothing is printed and nothing is stored.
-pub async fn login(
+pub async fn demo_tokens(
     base_url: &str,
     name: &str,
     scope: &str,

@@ -36,8 +36,10 @@ fn commands_need_the_database_of_a_service() {
     std::fs::write(folder.path().join("empty.db"), "").unwrap();
     let said = refused("user list", &[("DATABASE__URL", "sqlite://empty.db")]);
     assert!(said.contains("empty.db holds nothing of Sightline"), "{said}");
-    let unnamed = run(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", "sqlite:")]);
-    assert!(text(&unnamed.stderr).contains("`database.url`: allowed is "), "{}", text(&unnamed.stderr));
+    for url in ["sqlite:", "sqlite::memory:"] {
+        let unnamed = run(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", url)]);
+        assert!(text(&unnamed.stderr).contains("`database.url`: allowed is "), "{}", text(&unnamed.stderr));
+    }
 }
 
 #[test]
