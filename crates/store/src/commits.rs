@@ -31,6 +31,7 @@ pub const UNRELATED: &[&str] = &[
     "classification",
     "client_use",
     "departure_key",
+    "device_code",
     "filter_preset",
     "former_trial",
     "oauth_client",
