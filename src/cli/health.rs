@@ -46,7 +46,7 @@ pub async fn health(config: &Config) -> Result<(String, bool), Error> {
     Ok((said.join(", "), data.ready))
 }
 
-/// Where this machine reaches a service that accepts requests at `listen`.
+/// The address at which this machine reaches a service that accepts requests at `listen`.
 fn address(listen: SocketAddr) -> Result<SocketAddr, Error> {
     if listen.port() == 0 {
         return Err(Error::invalid("listen: port 0 is any free port, so the service cannot be found; set another"));

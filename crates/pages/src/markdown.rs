@@ -28,12 +28,12 @@ pub struct Section {
     pub title: String,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The address.
     pub address: String,
-    /// What people call it. It stands where the words of the link are no more than the name of a file.
+    /// Its title. It replaces the words of a link that are only the name of a file.
     pub name: Option<&'static str>,
 }
 

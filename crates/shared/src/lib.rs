@@ -41,7 +41,7 @@ pub struct Addresses {
     pub cache: String,
 }
 
-/// What Redis says to a question for a sign of life.
+/// The answer of Redis to a question for a sign of life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// It answers.

@@ -69,7 +69,7 @@ pub async fn sign_in(
     let form = [("grant_type", GRANT_TYPE), ("device_code", codes.device_code.expose_secret()), ("client_id", client)];
     while Instant::now() < end {
         sleep_until((Instant::now() + Duration::from_secs(wait)).min(end)).await;
-        // What went wrong on the way may be over at the next poll.
+        // A failure of the network may be over at the next poll.
         let Ok(answer) = send(http.post(issuer.token_endpoint()).form(&form)).await else {
             wait += INTERVAL;
             continue;

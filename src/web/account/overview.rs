@@ -40,7 +40,7 @@ async fn sections(account: &Account, visitor: &Visitor) -> Result<Markup, Error>
     })
 }
 
-/// What explains all of it.
+/// The links to the guides, which explain the page.
 fn help() -> Markup {
     html! {
         section aria-labelledby="guides" {

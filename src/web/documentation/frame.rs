@@ -1,4 +1,4 @@
-//! What all documents have in common: the navigation, and the list of sections beside the text.
+//! The frame of all documents: the navigation, and the list of sections beside the text.
 
 use api::document::ERRORS_PATH;
 use maud::{Markup, html};

@@ -138,7 +138,7 @@ impl Waiting {
         self.client.name.as_deref().unwrap_or(&self.client.id)
     }
 
-    /// What it asks for of the API.
+    /// The access to the API that it asks for.
     fn rights(&self) -> Scopes {
         scope::rights(&self.access.scope)
     }

@@ -142,7 +142,7 @@ fn a_used_up_burst_comes_back_at_the_rate_for_known_and_for_new_sites() {
     assert_eq!(passing(&mut gates, &newest, start + ms(60_000), 100), FIRST_BURST, "a minute later");
 }
 
-/// How many of `most` requests pass at a time. They end at once.
+/// The number of requests, up to `most`, that pass at a time. They end at once.
 fn passing(gates: &mut Gates, way: &Way, now: Instant, most: usize) -> usize {
     let mut passed = 0;
     while passed < most && gates.opens_at(way, now).is_some_and(|at| at <= now) {
