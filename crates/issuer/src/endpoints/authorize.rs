@@ -39,10 +39,10 @@ pub(super) async fn decide(
     request: &Request,
     body: Body,
 ) -> poem::Result<Response> {
-    let Ok(form) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
-    if !provider.is_own_form(request, &form) {
-        return Ok(page::expired("Go back to the application and sign in again."));
-    }
+    let form = match provider.own_form(request, body, "Go back to the application and sign in again.").await {
+        Ok(form) => form,
+        Err(page) => return Ok(page),
+    };
     let asked = provider.asked(request).await?;
     if let Some(name) = form.get("person") {
         return Ok(provider.choose(&asked, request, name).await?);

@@ -9,7 +9,7 @@ use sea_orm::EntityTrait as _;
 use uuid::Uuid;
 
 use super::{
-    page::{self, Problem, notice, redirect, titled},
+    page::{Problem, notice, redirect, titled},
     sign_in::{FORGOTTEN, set_cookies},
 };
 use crate::{IdentityProvider, accounts::policy, parameters::Parameters, response::OAuthError, sessions::SignedIn};
@@ -31,10 +31,10 @@ pub(super) async fn change(
     request: &Request,
     body: Body,
 ) -> poem::Result<Response> {
-    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
-    if !provider.is_own_form(request, &sent) {
-        return Ok(page::expired("Open the page again and repeat the change."));
-    }
+    let sent = match provider.own_form(request, body, "Open the page again and repeat the change.").await {
+        Ok(sent) => sent,
+        Err(page) => return Ok(page),
+    };
     let (signed_in, account) = provider.holder(request).await?;
     let again = |problem| Ok(form(provider, request, &account.email, Some(problem)));
     let current = sent.get("current").unwrap_or_default();

@@ -13,12 +13,11 @@ use pages::page::{
 };
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 
-use super::page::{self, Problem, notice, redirect, titled};
+use super::page::{Problem, notice, redirect, titled};
 use crate::{
     IdentityProvider,
     clients::{AskingError, Client},
     device_codes::access_of,
-    parameters::Parameters,
     request::Access,
     response::OAuthError,
     scope,
@@ -53,10 +52,10 @@ pub(super) async fn decide(
     request: &Request,
     body: Body,
 ) -> poem::Result<Response> {
-    let Ok(form) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
-    if !provider.is_own_form(request, &form) {
-        return Ok(page::expired("Open the page again and enter the code."));
-    }
+    let form = match provider.own_form(request, body, "Open the page again and enter the code.").await {
+        Ok(form) => form,
+        Err(page) => return Ok(page),
+    };
     let Some(signed_in) = provider.signed_in(request.headers()).await.map_err(OAuthError::from)? else {
         return Ok(to_sign_in());
     };

@@ -7,7 +7,7 @@ use pages::page::Page;
 use poem::{Body, Request, Response, handler, web::Data};
 
 use super::{
-    page::{self, Problem, notice, titled},
+    page::{Problem, notice, titled},
     sign_in::FORGOTTEN,
 };
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
         with_email,
     },
     mail::Mailer,
-    parameters::Parameters,
     response::OAuthError,
 };
 
@@ -34,10 +33,10 @@ pub(super) async fn send(
     request: &Request,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
-    if !provider.is_own_form(request, &sent) {
-        return Ok(page::expired("Open the page again and repeat the request."));
-    }
+    let sent = match provider.own_form(request, body, "Open the page again and repeat the request.").await {
+        Ok(sent) => sent,
+        Err(page) => return Ok(page),
+    };
     let Some(mailer) = &provider.mailer else { return Ok(form(provider, request, None)) };
     let Some(email) = sent.get("email") else {
         return Ok(form(provider, request, Some(Problem::with_input("Enter your e-mail address."))));

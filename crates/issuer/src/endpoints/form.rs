@@ -5,8 +5,9 @@ use common::digest::same;
 use identity::credentials::cookies;
 use maud::{Markup, html};
 use pages::{cookie, page::Page};
-use poem::{Request, Response, http::HeaderMap};
+use poem::{Body, Request, Response, http::HeaderMap};
 
+use super::page;
 use crate::{IdentityProvider, parameters::Parameters};
 
 /// The name on plain http. On https the prefix `__Host-` keeps sibling hosts from setting it.
@@ -36,8 +37,14 @@ impl IdentityProvider {
         response
     }
 
-    /// Returns whether the form was sent from a page that this browser was shown.
-    pub(super) fn is_own_form(&self, request: &Request, form: &Parameters) -> bool {
+    /// Reads a form that was sent from a page that this browser was shown. Otherwise returns the page that says so, with `advice` for a
+    /// form that is too old.
+    pub(super) async fn own_form(&self, request: &Request, body: Body, advice: &str) -> Result<Parameters, Response> {
+        let form = Parameters::form(request, body).await.map_err(|_| page::unreadable_form())?;
+        if self.is_own(request, &form) { Ok(form) } else { Err(page::expired(advice)) }
+    }
+
+    fn is_own(&self, request: &Request, form: &Parameters) -> bool {
         let foreign = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
         let expected = self.shown(request.headers()).unwrap_or_default();
         !foreign && !expected.is_empty() && same(&expected, form.get("csrf").unwrap_or_default())

@@ -7,7 +7,7 @@ use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 
 use super::{
     change_password::{new_password, new_password_fields},
-    page::{self, Problem, notice, redirect, titled},
+    page::{Problem, notice, redirect, titled},
     sign_in::{FORGOTTEN, set_cookies},
 };
 use crate::{
@@ -42,10 +42,10 @@ pub(super) async fn set(
     request: &Request,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
-    if !provider.is_own_form(request, &sent) {
-        return Ok(page::expired("Follow the link again."));
-    }
+    let sent = match provider.own_form(request, body, "Follow the link again.").await {
+        Ok(sent) => sent,
+        Err(page) => return Ok(page),
+    };
     let token = sent.get("token").unwrap_or_default();
     let Some(account) = links::account_of(&provider.db, token, provider.clock.now()).await? else {
         return Ok(gone());
