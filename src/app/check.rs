@@ -126,7 +126,7 @@ async fn engine(config: &Config, http: &reqwest::Client) -> Outcome {
     let api = answers(&format!("{}/webmasters/v3/sites", settings.api_url), http).await?;
     let oauth = answers(&settings.oauth.token_url, http).await?;
     if !config.connects_search_accounts() {
-        return Err("search_engine.client_secret: is missing, so nobody can connect a search account".to_owned());
+        return Err("search_engine.client_id: is not set, so nobody can connect a search account".to_owned());
     }
     Ok(format!("{api} and {oauth} answer"))
 }

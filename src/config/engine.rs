@@ -30,10 +30,10 @@ pub struct SearchEngine {
     #[schemars(extend("x-default" = "as `search_engine.api_url`"))]
     pub userinfo_url: Option<SecureUrl>,
     /// The service's [client at the search engine](SELF-HOSTING.md#a-real-search-engine).
-    #[schemars(extend("x-default" = "none; `sightline` at the simulator"))]
+    #[schemars(extend("x-default" = "none; `sightline` at the simulator", "x-allowed" = "a text, with `search_engine.client_secret` only"))]
     pub client_id: Option<String>,
     /// The secret of that client.
-    #[schemars(extend("x-default" = "none; `simulated` at the simulator"))]
+    #[schemars(extend("x-default" = "none; `simulated` at the simulator", "x-allowed" = "a text, with `search_engine.client_id` only"))]
     pub client_secret: Option<Secret>,
     /// Maximum number of upstream requests under way at once, per site.
     #[schemars(range(min = 1))]
@@ -130,6 +130,36 @@ impl SearchEngine {
             set == 0 || set == urls.len(),
             "search_engine",
             "api_url, authorize_url, token_url, revoke_url and userinfo_url together, or none of them",
-        )
+        )?;
+        let missing = match (&self.client_id, &self.client_secret) {
+            (None, Some(_)) => "search_engine.client_id",
+            (Some(_), None) => "search_engine.client_secret",
+            _ => return Ok(()),
+        };
+        allow(false, missing, "search_engine.client_id and client_secret together, or neither of them")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_configured_as_a_whole() {
+        let of = |id: Option<&str>, secret: Option<&str>| SearchEngine {
+            client_id: id.map(str::to_owned),
+            client_secret: secret.map(|secret| Secret(secret.to_owned())),
+            ..SearchEngine::default()
+        };
+        for (settings, missing) in [
+            (of(None, None), None),
+            (of(Some("sightline"), Some("hunter2")), None),
+            (of(Some("sightline"), None), Some("search_engine.client_secret")),
+            (of(None, Some("hunter2")), Some("search_engine.client_id")),
+        ] {
+            let refusal = settings.check().err();
+            assert_eq!(refusal.as_ref().map(|refusal| refusal.setting.as_str()), missing);
+            assert!(refusal.is_none_or(|refusal| !refusal.to_string().contains("hunter2")));
+        }
     }
 }
