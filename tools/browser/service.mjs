@@ -20,25 +20,31 @@ export async function freePort() {
 /** Starts a service with these settings, each the name of a variable without its prefix. */
 export async function start(settings = {}) {
   const data = await mkdtemp(join(tmpdir(), 'sightline-'));
-  const port = settings.PORT ?? (await freePort());
   const own = Object.fromEntries(
     Object.entries(settings).filter(([name]) => name !== 'PORT').map(([name, value]) => [`SIGHTLINE_${name}`, value]),
   );
   const env = {
     PATH: process.env.PATH,
     RUST_LOG: 'warn',
-    SIGHTLINE_LISTEN: `127.0.0.1:${port}`,
+    SIGHTLINE_LISTEN: `127.0.0.1:${settings.PORT ?? 0}`,
     SIGHTLINE_DATA_DIR: join(data, 'data'),
     XDG_CONFIG_HOME: join(data, 'config'),
     ...own,
   };
   const child = spawn(server, ['serve'], { cwd: data, env, stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise((listening, failed) => {
-    child.stdout.on('data', (line) => String(line).includes('listening on') && listening());
+  const url = await new Promise((listening, failed) => {
+    let printed = '';
+    child.stdout.on('data', (text) => {
+      printed += text;
+      const line = /^listening on (.*)$/m.exec(printed);
+      if (line) listening(line[1]);
+    });
     child.once('exit', (code) => failed(new Error(`serve ended with ${code}`)));
   });
+  // Commands find the service by its settings.
+  env.SIGHTLINE_LISTEN = new URL(url).host;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     /** Runs a command in the same folder, with the same settings, and returns what it prints. */
     async command(...args) {
       const { stdout } = await promisify(execFile)(server, args, { cwd: data, env });
