@@ -4,7 +4,7 @@ import { fits } from './screens.mjs';
 /** Opens Swagger UI in a page of its own beside `page`. */
 export async function open(page, url) {
   const docs = await page.context().newPage();
-  docs.setDefaultTimeout(30_000);
+  docs.setDefaultTimeout(60_000);
   await docs.goto(`${url}/docs`);
   await docs.locator('.opblock').first().waitFor();
   return docs;
