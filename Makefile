@@ -1,4 +1,4 @@
-# Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
+# CI runs these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
 .PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
 
 help: ## Print the targets
