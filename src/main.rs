@@ -43,7 +43,7 @@ async fn run() -> ExitCode {
     match Box::pin(cli::run(cli)).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sightline: {}", cli::plain(&error.to_string()));
+            eprintln!("sightline: {}", cli::terminal::plain(&error.to_string()));
             ExitCode::FAILURE
         }
     }

@@ -18,11 +18,12 @@ use std::{
     time::Duration,
 };
 
-use common::{clock::Clock, random::Random};
+use common::{clock::Clock, random::Random, urls::is_loopback};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
 use store::database::{self, Opened, Statements};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+use url::Url;
 
 use crate::{
     config::Config,
@@ -107,7 +108,7 @@ pub async fn start_on(
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
     capacity::warn_if_scarce(&parts).await;
     if demo_people {
-        demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;
+        demo::seed(&parts.app, &parts.store.writer, &local_http_client()?).await?;
     }
     let watcher = match &parts.store.commits {
         Some(commits) if claim.is_some() => {
@@ -226,6 +227,14 @@ pub fn http_client() -> Result<reqwest::Client, Error> {
 /// No root certificates are available.
 pub fn local_http_client() -> Result<reqwest::Client, Error> {
     http_settings().no_proxy().build().map_err(Error::internal)
+}
+
+/// Creates the HTTP client for requests to a service at `url`: [`local_http_client`] if it is on this machine, else [`http_client`].
+///
+/// # Errors
+/// No root certificates are available.
+pub fn http_client_to(url: &str) -> Result<reqwest::Client, Error> {
+    if Url::parse(url).is_ok_and(|url| is_loopback(&url)) { local_http_client() } else { http_client() }
 }
 
 /// The settings of outgoing requests. Documents of clients are fetched by a client of their own, with more of them.

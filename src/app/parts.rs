@@ -26,7 +26,7 @@ use store::{
 use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
-use super::{Parts, basis::Basis, http_client, key_file, providers};
+use super::{Parts, basis::Basis, http_client, http_client_to, key_file, local_http_client, providers};
 use crate::{
     admission::Admissions,
     config::{Config, IdentifierUrl, SecureUrl},
@@ -102,6 +102,8 @@ pub async fn build(
     let (db, writer) = (store.reader.clone(), store.writer.clone());
     let secrets = key_file::secrets(&config, &random, &writer).await?;
     let http = http_client()?;
+    // The simulator is on this machine.
+    let engine_http = if simulated.is_some() { local_http_client()? } else { http.clone() };
     let config = Arc::new(config);
     let shared = shared_state(&config, &secrets, &clock, &random).await?;
     let basis = Basis {
@@ -112,10 +114,9 @@ pub async fn build(
         clock: &clock,
         random: &random,
     };
-    let search = search_data(&basis, &store, simulated.as_deref(), http.clone(), shared.as_ref())?;
+    let search = search_data(&basis, &store, simulated.as_deref(), engine_http.clone(), shared.as_ref())?;
     let upstream = upstream(&config, &base_url, &http, &clock)?;
-    let providers_http = http.clone();
-    let issuer = issuer(&config, &base_url, http, &clock)?;
+    let issuer = issuer(&config, &base_url, &clock)?;
     let departures = Departures::open(&writer, &secrets, &random).await?;
     let users = basis.users(&departures);
     let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
@@ -134,8 +135,7 @@ pub async fn build(
         config.rate_limit.enabled.then(|| CallerLimits::new(clock.clone(), shared.as_ref().map(Shared::limits)));
     let provider = basis.provider(demo_people, upstream)?;
     let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
-    let integrations =
-        providers::integrations(&config, &search, simulated.as_deref(), &providers_http, shared.as_ref());
+    let integrations = providers::integrations(&config, &search, simulated.as_deref(), &engine_http, shared.as_ref());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
         health: HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone()),
@@ -189,9 +189,10 @@ fn client_id(config: &Config) -> Option<String> {
 }
 
 /// The issuer of the tokens that the service accepts.
-fn issuer(config: &Config, base_url: &BaseUrl, http: reqwest::Client, clock: &Clock) -> Result<Issuer, Error> {
+fn issuer(config: &Config, base_url: &BaseUrl, clock: &Clock) -> Result<Issuer, Error> {
     let url = config.identity.issuer.as_ref().map_or(base_url.as_str(), IdentifierUrl::as_str);
-    let issuer = Issuer::new(url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
+    let issuer = Issuer::new(url, http_client_to(url)?, clock.clone());
+    let issuer = issuer.map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
     Ok(if config.embeds_issuer() { issuer.embedded() } else { issuer })
 }
 

@@ -9,12 +9,10 @@ pub mod remote;
 pub mod secrets;
 pub mod subscription;
 mod table;
+pub mod terminal;
 pub mod user;
 
-use std::{
-    io::{IsTerminal as _, Write as _},
-    net::SocketAddr,
-};
+use std::{io::IsTerminal as _, net::SocketAddr};
 
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
@@ -32,6 +30,7 @@ use self::{
     },
     secrets::{SecretsCommand, secrets},
     subscription::{Subscription, subscription},
+    terminal::say,
     user::{User, user},
 };
 use crate::{
@@ -215,33 +214,6 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// `text` without characters that a terminal would obey or that change its order. Servers and strangers wrote parts of it.
-#[must_use]
-pub fn plain(text: &str) -> String {
-    let is_plain = |c: char| {
-        c == '\n'
-            || !(c.is_control()
-                || ('\u{200e}'..='\u{200f}').contains(&c)
-                || ('\u{2028}'..='\u{202e}').contains(&c)
-                || ('\u{2066}'..='\u{2069}').contains(&c))
-    };
-    text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect()
-}
-
-/// [`plain`], as one line.
-#[must_use]
-pub fn plain_line(text: &str) -> String {
-    plain(text).replace('\n', "\u{fffd}")
-}
-
-/// Prints a line on stdout. A reader who has enough, such as `head`, is no failure.
-fn say(text: &str) -> std::io::Result<()> {
-    match writeln!(std::io::stdout(), "{}", plain(text.trim_end_matches('\n'))) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome,
-    }
-}
-
 /// Refuses a command about clients or keys of the embedded issuer if another issuer is configured.
 fn check_embedded(config: &Config) -> Result<(), Error> {
     if config.embeds_issuer() {
@@ -300,12 +272,6 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_terminal_obeys_nobody() {
-        assert_eq!(plain_line("a\nb"), "a\u{fffd}b");
-        assert_eq!(plain("a\u{1b}[31mb\nc\u{202e}d\u{2066}"), "a\u{fffd}[31mb\nc\u{fffd}d\u{fffd}");
-    }
 
     #[test]
     fn commands_are_understood() {

@@ -87,7 +87,8 @@ impl At {
 
 /// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
 pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
-    let (base_url, http) = (at.server.base_url(config), http()?);
+    let base_url = at.server.base_url(config);
+    let http = http(&base_url)?;
     let tokens = if let Some(name) = &at.name {
         demo_tokens(&base_url, name, scope, http, &Random::system()).await?
     } else {
@@ -130,7 +131,8 @@ impl Api {
     /// The API of a server for the person of an earlier sign-in, or of a sign-in in a browser, which is stored for the next time. A
     /// demo person needs neither.
     pub async fn open(at: &At, config: &Config) -> Result<Self, RemoteError> {
-        let (base_url, http) = (at.server.base_url(config), http()?);
+        let base_url = at.server.base_url(config);
+        let http = http(&base_url)?;
         if let Some(name) = &at.name {
             let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
             return Ok(Self { base_url, token: token.into(), http });
@@ -197,10 +199,10 @@ impl Api {
     }
 }
 
-/// The client for requests to a server.
+/// The client for requests to the server at `base_url`.
 ///
 /// # Errors
 /// No root certificates are available.
-pub fn http() -> Result<reqwest::Client, RemoteError> {
-    app::http_client().map_err(|error| RemoteError::Failed(error.to_string()))
+pub fn http(base_url: &str) -> Result<reqwest::Client, RemoteError> {
+    app::http_client_to(base_url).map_err(|error| RemoteError::Failed(error.to_string()))
 }

@@ -13,7 +13,7 @@ use super::{
     http::send,
     login::{Issuer, Tokens},
 };
-use crate::cli::plain_line;
+use crate::cli::terminal::plain_line;
 
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// The seconds between two polls where the issuer does not say, and the seconds that each `slow_down` adds.
@@ -49,8 +49,9 @@ pub async fn sign_in(
     scope: &str,
     http: &reqwest::Client,
 ) -> Result<Tokens, RemoteError> {
-    let asked = send(http.post(issuer.device_endpoint()?).form(&[("client_id", client), ("scope", scope)])).await?;
-    let codes: Codes = asked.success()?;
+    let resource = issuer.resource().map(|resource| ("resource", resource));
+    let form: Vec<_> = [("client_id", client), ("scope", scope)].into_iter().chain(resource).collect();
+    let codes: Codes = send(http.post(issuer.device_endpoint()?).form(&form)).await?.success()?;
     if !Url::parse(&codes.verification_uri).is_ok_and(|url| is_secure(&url)) {
         let address = plain_line(&codes.verification_uri);
         return Err(RemoteError::Failed(format!(

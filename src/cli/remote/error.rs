@@ -8,8 +8,8 @@ pub enum RemoteError {
     Failed(String),
     /// The issuer requires a person to use a page first.
     #[error(
-        "the server asks for sign-in in a browser: `--as` must name one of its demo people, owner, editor, viewer, stranger or lapsed, or network \
-         with simulator.sites, and a server with settings of its own may have none; `sightline login` opens a browser"
+        "the server has no such demo person: demo people are owner, editor, viewer, stranger and lapsed, and network with simulator.sites, and a \
+         public server has none. `sightline login` without `--as` opens a browser"
     )]
     NeedsBrowser,
     /// The issuer refused.

@@ -32,9 +32,9 @@ pub struct Issuer {
     token_endpoint: String,
     revocation_endpoint: Option<String>,
     device_authorization_endpoint: Option<String>,
-    /// True if it is the server's own.
+    /// The server that tokens are for, unless it is the issuer itself. An issuer gives no token for a server that it does not know.
     #[serde(skip)]
-    is_own: bool,
+    resource: Option<String>,
 }
 
 /// The tokens of a sign-in.
@@ -97,7 +97,7 @@ pub async fn demo_tokens(
         return Err(RemoteError::Failed(format!("no demo person is called {name:?}; there are {names}")));
     }
     let issuer = Issuer::of(base_url, &http).await?;
-    let attempt = Attempt::new(CLIENT_ID, REDIRECT_URI.to_owned(), random);
+    let attempt = Attempt::new(issuer.client(None)?, REDIRECT_URI.to_owned(), random);
     let mut url = attempt.address(&issuer, scope)?;
     url.query_pairs_mut().append_pair("login_hint", name);
     let answer = send(http.get(url)).await?;
@@ -124,7 +124,12 @@ impl Issuer {
         }
         let name = resource.authorization_servers.first();
         let name = name.ok_or_else(|| RemoteError::Failed("the server names no issuer".to_owned()))?;
-        let mut found: Self = get(http, &metadata_address(name)?).await?;
+        let answer = send(http.get(metadata_address(name)?)).await?;
+        let mut found: Self = if answer.status == StatusCode::NOT_FOUND {
+            get(http, &format!("{}/.well-known/openid-configuration", name.trim_end_matches('/'))).await?
+        } else {
+            answer.success()?
+        };
         if found.name != *name {
             return Err(RemoteError::Failed(format!("{name} calls itself {}", found.name)));
         }
@@ -136,7 +141,7 @@ impl Issuer {
             }
         }
         let origin = |url: &str| Url::parse(url).map(|url| url.origin()).ok();
-        found.is_own = origin(name) == origin(&resource.resource);
+        found.resource = (origin(name) != origin(base)).then_some(resource.resource);
         Ok(found)
     }
 
@@ -147,13 +152,19 @@ impl Issuer {
     pub fn client<'a>(&self, named: Option<&'a str>) -> Result<&'a str, RemoteError> {
         match named {
             Some(named) => Ok(named),
-            None if self.is_own => Ok(CLIENT_ID),
+            None if self.resource.is_none() => Ok(CLIENT_ID),
             None => Err(RemoteError::Failed(format!(
                 "the server's people sign in at {}: register a public client there with the redirect URI http://127.0.0.1/callback \
                  at any port, and name it by --client-id",
                 self.name
             ))),
         }
+    }
+
+    /// The server to name to the issuer (RFC 8707), unless it is the issuer itself.
+    #[must_use]
+    pub fn resource(&self) -> Option<&str> {
+        self.resource.as_deref()
     }
 
     /// The address that tokens come from.
@@ -238,6 +249,7 @@ impl<'a> Attempt<'a> {
             ("code_challenge", &pkce_challenge(&self.verifier)),
             ("code_challenge_method", "S256"),
         ]);
+        url.query_pairs_mut().extend_pairs(issuer.resource().map(|resource| ("resource", resource)));
         Ok(url)
     }
 

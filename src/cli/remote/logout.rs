@@ -53,7 +53,7 @@ pub async fn logout(options: &Logout, config: &Config) -> Result<String, RemoteE
 
 /// Revokes the refresh token, at the issuer that gave it.
 async fn end(base_url: &str, sign_in: &SignIn) -> Result<(), RemoteError> {
-    let http = api::http()?;
+    let http = api::http(base_url)?;
     let issuer = Issuer::of(base_url, &http).await?;
     if issuer.token_endpoint() != sign_in.token_endpoint {
         return Err(RemoteError::Failed(format!(

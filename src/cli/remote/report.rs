@@ -1,6 +1,6 @@
 //! The `report` command: how a site is doing, for a person to read in a terminal.
 
-use std::{collections::BTreeMap, fmt::Write as _, io::IsTerminal as _};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use chrono::{Days, NaiveDate};
 use clap::{Args, ValueEnum};
@@ -14,7 +14,10 @@ use super::{
     sites::{self, Property},
 };
 use crate::{
-    cli::{plain_line, table::table},
+    cli::{
+        table::table,
+        terminal::{Progress, json},
+    },
     config::Config,
 };
 
@@ -33,7 +36,7 @@ const WIDEST: usize = 60;
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The site: its name, the start of its name, or its id.
+    /// The site: its name, a part of its name, its address as `sc-domain:example.org` or `https://example.org/`, or its id.
     #[arg(value_name = "SITE")]
     pub site: String,
     /// The number of final days.
@@ -160,9 +163,8 @@ pub async fn report(options: &Report, config: &Config) -> Result<String, RemoteE
     let api = Api::open(&options.at, config).await?;
     let all: Vec<Property> = sites::list(&api, false).await?;
     let site = chosen(&all, &options.site)?;
-    if std::io::stderr().is_terminal() {
-        eprint!("reading {} …\x1b[K\r", plain_line(&site.name));
-    }
+    let progress = Progress::new();
+    progress.say(&format!("reading {} …", site.name));
     let path = format!("/properties/{}/performance", site.id);
     let mut query = window(&api, &path, options.days).await?;
     query.insert("scope", "all".to_owned());
@@ -175,7 +177,7 @@ pub async fn report(options: &Report, config: &Config) -> Result<String, RemoteE
     }
     if options.json {
         let answer: Value = api.get(&path, &query).await?;
-        return serde_json::to_string_pretty(&answer).map_err(|error| RemoteError::Failed(error.to_string()));
+        return json(&answer).map_err(|error| RemoteError::Failed(error.to_string()));
     }
     let Answer { data, meta }: Answer<Data, Meta> = api.get(&path, &query).await?;
     Ok(if options.csv { csv(&data.series) } else { drawn(&site.name, &data, &meta) })
@@ -191,21 +193,25 @@ async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static st
     Ok(dates.filter_map(|(name, date)| Some((name, date?.to_string()))).collect())
 }
 
-/// The site that a person means: by its id or whole name, else by a part of one name.
+/// The site that a person means: by its id or address, else by its name, else by a part of its name.
 fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, RemoteError> {
-    let plain = wanted.trim().to_lowercase();
-    let plain = plain.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
-    let is_whole = |site: &&Property| {
-        [&site.id, &site.name, &site.site_url].into_iter().any(|name| name == wanted || name.to_lowercase() == plain)
-    };
-    if let Some(site) = all.iter().find(is_whole) {
+    let wanted = wanted.trim();
+    let is_it = |site: &&Property| site.id == wanted || site.site_url.eq_ignore_ascii_case(wanted);
+    if let Some(site) = all.iter().find(is_it) {
         return Ok(site);
     }
+    let plain = wanted.to_lowercase();
+    let plain = plain.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
     let part = plain.trim_start_matches("www.");
-    let having = |part: &str| all.iter().filter(|site| site.name.to_lowercase().contains(part)).collect::<Vec<_>>();
-    let found = if part.is_empty() { Vec::new() } else { having(part) };
+    let having = |is_meant: &dyn Fn(&str) -> bool| {
+        all.iter().filter(|site| is_meant(&site.name.to_lowercase())).collect::<Vec<_>>()
+    };
+    let mut found = having(&|name| name == plain);
+    if found.is_empty() && !part.is_empty() {
+        found = having(&|name| name.contains(part));
+    }
     let named = |sites: &[&Property]| {
-        let names = sites.iter().take(NAMED).map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
+        let names = sites.iter().take(NAMED).map(|site| site.site_url.as_str()).collect::<Vec<_>>().join(", ");
         let more = sites.len().saturating_sub(NAMED);
         if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
     };
@@ -216,7 +222,7 @@ fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, RemoteE
             "no site is called {wanted:?}; there are {}",
             named(&all.iter().collect::<Vec<_>>())
         ))),
-        _ => Err(RemoteError::Failed(format!("{wanted:?} may be {}; write more of the name", named(&found)))),
+        _ => Err(RemoteError::Failed(format!("{wanted:?} may be {}; name one of them", named(&found)))),
     }
 }
 
@@ -319,12 +325,17 @@ mod tests {
     use super::*;
 
     fn site(name: &str) -> Property {
-        let site = json!({ "id": format!("id-{name}"), "siteUrl": format!("sc-domain:{name}"), "name": name, "role": "owner", "access": "ok" });
+        at(&format!("sc-domain:{name}"), name)
+    }
+
+    fn at(address: &str, name: &str) -> Property {
+        let site =
+            json!({ "id": format!("id-{name}"), "siteUrl": address, "name": name, "role": "owner", "access": "ok" });
         serde_json::from_value(site).unwrap()
     }
 
     #[test]
-    fn a_site_is_found_by_its_name_or_by_the_start_of_one() {
+    fn a_site_is_found_by_its_name_or_by_a_part_of_it() {
         let all = ["north.example", "north.example.org", "south.example"].map(site);
         let found = |wanted| chosen(&all, wanted).map(|site| site.name.clone()).map_err(|error| error.to_string());
         assert_eq!(found("north.example").unwrap(), "north.example");
@@ -334,10 +345,23 @@ mod tests {
         assert_eq!(found("https://www.SOUTH.example/").unwrap(), "south.example");
         assert_eq!(
             found("nor").unwrap_err(),
-            "\"nor\" may be north.example, north.example.org; write more of the name"
+            "\"nor\" may be sc-domain:north.example, sc-domain:north.example.org; name one of them"
         );
         for unknown in ["west", "", "https://"] {
-            assert!(found(unknown).unwrap_err().contains("there are north.example, "), "{unknown}");
+            assert!(found(unknown).unwrap_err().contains("there are sc-domain:north.example, "), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn sites_of_one_name_are_told_apart_by_their_addresses() {
+        let all = ["sc-domain:north.example", "https://north.example/", "http://north.example/"];
+        let all = all.map(|address| at(address, "north.example"));
+        for site in &all {
+            assert_eq!(chosen(&all, &site.site_url).unwrap().site_url, site.site_url);
+        }
+        for name in ["north.example", "nor"] {
+            let said = chosen(&all, name).unwrap_err().to_string();
+            assert!(said.contains("may be sc-domain:north.example, https://north.example/, http://"), "{said}");
         }
     }
 

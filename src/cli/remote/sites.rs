@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    io::IsTerminal as _,
     time::{Duration, Instant},
 };
 
@@ -15,7 +14,13 @@ use super::{
     error::RemoteError,
     numbers::{Day, Metrics, change, grouped, sparkline},
 };
-use crate::{cli::table::table, config::Config};
+use crate::{
+    cli::{
+        table::table,
+        terminal::{self, json},
+    },
+    config::Config,
+};
 
 /// The time between two looks at a list that is still being read.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -84,7 +89,7 @@ pub async fn sites(options: &Sites, config: &Config) -> Result<String, RemoteErr
     let api = Api::open(&options.at, config).await?;
     if options.json {
         let all: Vec<Value> = list(&api, true).await?;
-        return serde_json::to_string_pretty(&all).map_err(|error| RemoteError::Failed(error.to_string()));
+        return json(&all).map_err(|error| RemoteError::Failed(error.to_string()));
     }
     let all: Vec<Property> = list(&api, true).await?;
     Ok(if all.is_empty() { NOBODYS.to_owned() } else { drawn(&all) })
@@ -95,6 +100,7 @@ const NOBODYS: &str =
 
 /// All properties of the person, once the search engine has been read for all of them if `headlines` are wanted.
 pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, RemoteError> {
+    let progress = terminal::Progress::new();
     let mut all = Vec::new();
     let end = Instant::now() + PATIENCE;
     loop {
@@ -103,9 +109,7 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
         query.insert("series", headlines.to_string());
         let Answer { data, meta }: Answer<Vec<T>, Meta> = api.get("/properties", &query).await?;
         if let Some(Progress { read, still_reading }) = meta.progress.filter(|progress| progress.still_reading > 0) {
-            if std::io::stderr().is_terminal() {
-                eprint!("\rreading: {read} of {} sites \x1b[K\r", read.saturating_add(still_reading));
-            }
+            progress.say(&format!("reading: {read} of {} sites", read.saturating_add(still_reading)));
             if Instant::now() > end {
                 let minutes = PATIENCE.as_secs() / 60;
                 return Err(RemoteError::Failed(format!(

@@ -1,10 +1,10 @@
 //! Tests of commands that sign a person in at a running server.
 
+mod other_servers;
+
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
+    io::{BufRead as _, BufReader, Read as _},
     process::{Child, ChildStderr, Command, Output},
-    thread,
 };
 
 use chrono::TimeDelta;
@@ -195,6 +195,18 @@ async fn sites_and_reports_are_printed_as_the_api_answers() {
     assert_eq!(std::fs::read_dir(settings.path()).unwrap().count(), 0, "demo people leave nothing");
 }
 
+#[test]
+fn no_proxy_stands_between_parts_of_this_machine() {
+    let nobody = ("HTTP_PROXY", "http://127.0.0.1:1");
+    let (folder, settings) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let mut serve = sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]);
+    serve.env(nobody.0, nobody.1);
+    let server = Running::start(serve);
+    let mut report = command(&settings, &server.url, &["report", "northmoor", "--as", "owner"]);
+    let said = out(report.env(nobody.0, nobody.1).output().unwrap());
+    assert!(said.starts_with("northmoor.example, "), "{said}");
+}
+
 #[tokio::test]
 async fn a_sign_in_is_stored_for_the_next_report() {
     let folder = TempDir::new().unwrap();
@@ -265,70 +277,4 @@ async fn a_stored_sign_in_ends_at_the_server_and_here() {
     let in_a_month = (Clock::system().now() + TimeDelta::days(30)).format("lives on until %Y-%m-%d").to_string();
     assert!(said.contains(&in_a_month) && said.contains("/account"), "{said}");
     assert_eq!(stored_token(&settings, &url), None);
-}
-
-/// A server that answers every request by `answer`. Returns its address.
-fn server(answer: impl Fn(TcpStream) + Clone + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (stream, answer) = (stream.unwrap(), answer.clone());
-            thread::spawn(move || {
-                let asked = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-                asked.take_while(|line| !line.is_empty()).for_each(drop);
-                answer(stream);
-            });
-        }
-    });
-    format!("http://{address}")
-}
-
-const JSON: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n";
-
-/// A server whose answers do not end. Returns its address.
-fn endless() -> String {
-    server(|mut stream| {
-        let _ = write!(stream, "{JSON}\"");
-        while stream.write_all(&[b'x'; 1 << 12]).is_ok() {}
-    })
-}
-
-#[test]
-fn no_token_for_one_server_goes_to_another() {
-    let (folder, settings) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    let real = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
-    let metadata = json!({ "resource": real.url, "authorization_servers": [real.url] });
-    let hostile = server(move |mut stream| {
-        let _ = write!(stream, "{JSON}{metadata}");
-    });
-    for arguments in [&["sites"][..], &["sites", "--as", "owner"], &["login", "--device"], &["login", "--as", "owner"]]
-    {
-        let refused = command(&settings, &hostile, arguments).output().unwrap();
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
-        assert!(said.contains(&format!("{hostile} calls itself {}", real.url)), "{arguments:?}: {said}");
-    }
-}
-
-#[test]
-fn a_server_is_named_by_its_address() {
-    let settings = TempDir::new().unwrap();
-    for address in ["localhost:8080", "127.0.0.1:8080", "search.example.org", "ftp://search.example.org", "https://"] {
-        let refused = command(&settings, address, &["sites"]).output().unwrap();
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(refused.status.code(), Some(2), "{address}: {said}");
-        assert!(said.contains("such as https://search.example.org"), "{address}: {said}");
-    }
-}
-
-#[test]
-fn answers_of_any_length_are_read_to_a_limit() {
-    let (settings, server) = (TempDir::new().unwrap(), endless());
-    for arguments in [&["login"][..], &["sites"], &["report", "northmoor"]] {
-        let refused = command(&settings, &server, arguments).output().unwrap();
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
-        assert!(said.contains(&server) && said.contains("more than 32 MiB"), "{arguments:?}: {said}");
-    }
 }
