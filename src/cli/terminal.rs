@@ -1,4 +1,4 @@
-//! What commands print. Servers and strangers wrote parts of it, and a terminal obeys some characters.
+//! The output of commands. Servers and strangers wrote parts of it, and a terminal obeys some characters.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 

@@ -12,6 +12,7 @@ use pages::page::{
     words::time,
 };
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+use sea_orm::DbErr;
 
 use super::page::{Problem, notice, redirect, titled};
 use crate::{
@@ -34,6 +35,19 @@ struct Waiting {
     asked: Model,
     client: Client,
     access: Access,
+}
+
+/// The reason why nobody can decide about a machine.
+enum NotWaiting {
+    /// The person can do something about it.
+    Told(Problem),
+    Failed(OAuthError),
+}
+
+impl From<DbErr> for NotWaiting {
+    fn from(error: DbErr) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
 /// Shows the form for the code.
@@ -59,9 +73,10 @@ pub(super) async fn decide(
     let Some(signed_in) = provider.signed_in(request.headers()).await.map_err(OAuthError::from)? else {
         return Ok(to_sign_in());
     };
-    let waiting = match provider.waiting(request, &signed_in, form.get("code").unwrap_or_default()).await? {
+    let waiting = match provider.waiting(request, &signed_in, form.get("code").unwrap_or_default()).await {
         Ok(waiting) => waiting,
-        Err(problem) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
+        Err(NotWaiting::Told(problem)) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
+        Err(NotWaiting::Failed(error)) => return Err(error.into()),
     };
     let Some(decision) = form.get("decision") else { return Ok(details(provider, request, &signed_in, &waiting)) };
     // It counts for the session that the page named: another one may have begun in another tab.
@@ -78,31 +93,26 @@ pub(super) async fn decide(
 impl IdentityProvider {
     /// Returns the machine that shows the code in `typed`, or the reason why this person cannot decide about one. Each code counts as a
     /// guess.
-    async fn waiting(
-        &self,
-        request: &Request,
-        signed_in: &SignedIn,
-        typed: &str,
-    ) -> Result<Result<Waiting, Problem>, OAuthError> {
+    async fn waiting(&self, request: &Request, signed_in: &SignedIn, typed: &str) -> Result<Waiting, NotWaiting> {
         let here = ClientAddress::of(request);
         match self.attempts.enter_user_code(&signed_in.person.subject, &here).await {
             Ok(()) => {}
             Err(OAuthError::TooMany(seconds)) => {
-                return Ok(Err(Problem::too_many(seconds, "Compare the code with the machine's meanwhile.")));
+                let problem = Problem::too_many(seconds, "Compare the code with the machine's meanwhile.");
+                return Err(NotWaiting::Told(problem));
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(NotWaiting::Failed(error)),
         }
-        let unknown = || {
-            Problem::with_input("No machine waits with this code. Compare it, or let the machine ask for a new one.")
-        };
-        let Some(code) = UserCode::parse(typed) else { return Ok(Err(unknown())) };
-        let Some(asked) = self.waiting_device(&code).await? else { return Ok(Err(unknown())) };
+        let told = |problem| NotWaiting::Told(Problem::with_input(problem));
+        let unknown = || told("No machine waits with this code. Compare it, or let the machine ask for a new one.");
+        let code = UserCode::parse(typed).ok_or_else(unknown)?;
+        let asked = self.waiting_device(&code).await?.ok_or_else(unknown)?;
         if self.settings.demo_by_subject(&signed_in.person.subject).is_some() && !is_local(&asked, &here) {
-            return Ok(Err(Problem::with_input("A demo person allows programs on this computer only.")));
+            return Err(told("A demo person allows programs on this computer only."));
         }
         match self.asking_client(&asked.client_id, Some(&here)).await {
-            Ok(client) => Ok(Ok(Waiting { code, access: access_of(&asked), asked, client })),
-            Err(AskingError::Refused(_)) => Ok(Err(unknown())),
+            Ok(client) => Ok(Waiting { code, access: access_of(&asked), asked, client }),
+            Err(AskingError::Refused(_)) => Err(unknown()),
             Err(AskingError::Database(error)) => Err(error.into()),
         }
     }
