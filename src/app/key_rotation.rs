@@ -8,8 +8,8 @@ use std::{fs::File, path::PathBuf};
 use common::{private_files, random::Random, secrets::Secrets};
 use identity::departures;
 use issuer::keys;
-use sea_orm::{DatabaseConnection, DatabaseTransaction};
-use store::database;
+use sea_orm::DatabaseConnection;
+use store::{database, transaction::Transaction};
 
 use super::{
     key_file::{self, KeyFile, Keys},
@@ -112,7 +112,7 @@ async fn reseal(db: &DatabaseConnection, secrets: &Secrets) -> Result<u64, Error
 
 /// Every place where values are sealed to be kept. Cookies are not among them: attempts to sign in live for ten minutes, and a known
 /// browser (`crates/issuer/src/accounts/devices.rs`) is known again after its next sign-in.
-async fn reseal_all(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+async fn reseal_all(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     let mut count = keys::reseal(tx, secrets).await?;
     count += search_accounts::reseal(tx, secrets).await?;
     count += integrations::reseal(tx, secrets).await?;

@@ -12,11 +12,9 @@ use entity::{
     user::{self, Plan},
 };
 use identity::{Claims, Email, departures::Departures};
-use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, DatabaseConnection, DatabaseTransaction, EntityTrait, QueryFilter,
-};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, DatabaseConnection, EntityTrait, QueryFilter};
 use serde_json::json;
-use store::database;
+use store::{database, transaction::Transaction};
 use uuid::Uuid;
 
 use crate::{
@@ -187,7 +185,7 @@ pub async fn network(
     Ok(new.len())
 }
 
-async fn track(tx: &DatabaseTransaction, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
+async fn track(tx: &Transaction, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
     let tracked_at = Set(Some(now));
     let row = property::ActiveModel { tracked: Set(true), tracked_at, updated_at: Set(now), ..Default::default() };
     let own = property::Column::Id.is_in(own.iter().copied());
@@ -196,7 +194,7 @@ async fn track(tx: &DatabaseTransaction, own: &[Uuid], now: DateTime<Utc>) -> Re
 }
 
 async fn classify(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     random: &Random,
     now: DateTime<Utc>,
     property: &property::Model,
@@ -240,7 +238,7 @@ fn contains(value: &str) -> String {
 }
 
 async fn grant(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     random: &Random,
     now: DateTime<Utc>,
     owner_id: Uuid,

@@ -8,9 +8,10 @@ use entity::{
     user,
 };
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, Condition, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr,
-    EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, Statement,
+    ActiveValue::Set, ColumnTrait as _, Condition, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, Statement,
 };
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::access::{Authors, PropertyAccess, display_name};
@@ -88,7 +89,7 @@ impl Event {
     }
 
     /// Writes the event, which happens at `now`, with the change that it is about.
-    pub async fn note(self, tx: &DatabaseTransaction, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
+    pub async fn note(self, tx: &Transaction, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
         let named = self.whom.as_deref().filter(|_| self.actor_id.is_some());
         let row = ActiveModel {
             id: Set(id),

@@ -9,12 +9,12 @@ use chrono::{DateTime, Utc};
 use common::{digest::opaque_tag_of, random::Random};
 use entity::user;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, EntityTrait, QuerySelect, Select,
+    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, EntityTrait, QuerySelect, Select,
     sea_query::{Asterisk, Expr, Func},
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use store::unit_of_work::UnitOfWork;
+use store::{transaction::Transaction, unit_of_work::UnitOfWork};
 use uuid::Uuid;
 
 use super::{
@@ -73,7 +73,7 @@ pub struct Change<By> {
     pub by: Arc<By>,
     /// The time of the change.
     pub now: DateTime<Utc>,
-    tx: Arc<DatabaseTransaction>,
+    tx: Arc<Transaction>,
     if_match: IfMatch,
     random: Random,
 }
@@ -109,7 +109,7 @@ impl<By: Author> Change<By> {
 
     /// The transaction.
     #[must_use]
-    pub fn tx(&self) -> &DatabaseTransaction {
+    pub fn tx(&self) -> &Transaction {
         &self.tx
     }
 
@@ -278,7 +278,7 @@ impl Others {
 }
 
 /// Inserts rows. Splits them into statements that stay below the database's limit of parameters.
-pub async fn insert_all<A>(tx: &DatabaseTransaction, rows: Vec<A>) -> Result<(), Error>
+pub async fn insert_all<A>(tx: &Transaction, rows: Vec<A>) -> Result<(), Error>
 where
     A: ActiveModelTrait + Clone,
 {

@@ -12,11 +12,14 @@ use chrono::{DateTime, NaiveDate, SubsecRound as _, Utc};
 use common::{base_url::BaseUrl, compute::beside, secrets::Secrets};
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbErr,
-    EntityTrait as _, IntoActiveModel, QueryFilter as _,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DbErr, EntityTrait as _, IntoActiveModel,
+    QueryFilter as _,
 };
 use sha2::{Digest as _, Sha256};
-use store::resealing::{self, SealedColumn};
+use store::{
+    resealing::{self, SealedColumn},
+    transaction::Transaction,
+};
 use uuid::Uuid;
 
 use super::{
@@ -216,7 +219,7 @@ fn named(access: &PropertyAccess, action: AuditAction, link: &share_link::Model)
 }
 
 /// Seals every token again that is not under the current secrets key. Returns their number.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = SealedColumn::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
@@ -228,7 +231,7 @@ fn context(id: &Uuid) -> String {
 
 /// Revokes the links made under a grant, except for the `kept` properties, where the grant still allows making links.
 pub async fn revoke_made_under(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     grant_id: Uuid,
     kept: &[Uuid],
     now: DateTime<Utc>,

@@ -15,10 +15,11 @@ use entity::{
     tag::{self, Column, Entity},
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, ExprTrait as _,
-    FromQueryResult, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value, prelude::Expr,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, FromQueryResult,
+    IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value, prelude::Expr,
 };
 use serde::Serialize;
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::{
@@ -185,7 +186,7 @@ pub async fn replace_of_property(change: &PropertyChange, wanted: &[Uuid]) -> Re
 }
 
 /// Fails if a tag is on more properties than [`MAX_PROPERTIES`].
-async fn check_not_full(tx: &DatabaseTransaction, tag_ids: &[Uuid]) -> Result<(), Error> {
+async fn check_not_full(tx: &Transaction, tag_ids: &[Uuid]) -> Result<(), Error> {
     use property_tag::Column::{PropertyId, TagId};
     for tag_ids in tag_ids.chunks(AT_ONCE) {
         let carried = property_tag::Entity::find().select_only().column(TagId).filter(TagId.is_in(tag_ids.to_vec()));
@@ -204,7 +205,7 @@ fn own_tags(user_id: Uuid) -> sea_orm::sea_query::SelectStatement {
     own.column(Column::Id).from(Entity).and_where(Column::UserId.eq(user_id)).take()
 }
 
-async fn attach(tx: &DatabaseTransaction, pairs: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
+async fn attach(tx: &Transaction, pairs: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
     let row = |(tag_id, property_id)| property_tag::ActiveModel { tag_id: Set(tag_id), property_id: Set(property_id) };
     insert_all(tx, pairs.map(row).collect()).await
 }

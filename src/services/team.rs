@@ -14,10 +14,10 @@ use entity::{
     team_grant_property, user,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection,
-    DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _,
-    QueryTrait as _, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection, DbErr,
+    EntityTrait, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, QueryTrait as _, sea_query::LockType,
 };
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::{
@@ -199,7 +199,7 @@ impl Coverage {
     }
 
     /// Stores the named properties of a grant that names none yet.
-    async fn insert(&self, tx: &DatabaseTransaction, grant_id: Uuid) -> Result<(), Error> {
+    async fn insert(&self, tx: &Transaction, grant_id: Uuid) -> Result<(), Error> {
         let covered =
             |property: &Uuid| team_grant_property::ActiveModel { grant_id: Set(grant_id), property_id: Set(*property) };
         insert_all(tx, self.named().iter().map(covered).collect()).await
@@ -231,7 +231,7 @@ fn noted(change: &MemberChange, action: AuditAction, grant: &team_grant::Model) 
 }
 
 /// Ends every grant that a person made, known by their subject alone, and revokes the share links made under them.
-pub async fn end_made_by(tx: &DatabaseTransaction, subject: &str, now: DateTime<Utc>) -> Result<(), DbErr> {
+pub async fn end_made_by(tx: &Transaction, subject: &str, now: DateTime<Utc>) -> Result<(), DbErr> {
     let owners = user::Entity::find().select_only().column(user::Column::Id).filter(user::Column::Subject.eq(subject));
     let made = Entity::find().filter(Column::OwnerId.in_subquery(owners.into_query()));
     // As in `remove`: a share link in the making holds a lock on its grant.

@@ -14,13 +14,14 @@ use entity::{
 };
 use hmac::{Hmac, Mac as _};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait,
-    QueryFilter, sea_query::OnConflict,
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter,
+    sea_query::OnConflict,
 };
 use sha2::Sha256;
 use store::{
     Error,
     resealing::{self, SealedColumn},
+    transaction::Transaction,
 };
 
 use super::{Claims, token::LEEWAY};
@@ -92,13 +93,7 @@ impl Departures {
     }
 
     /// Stores that a person leaves, and that their trial is used up.
-    pub async fn note(
-        &self,
-        tx: &DatabaseTransaction,
-        issuer: &str,
-        subject: &str,
-        now: DateTime<Utc>,
-    ) -> Result<(), DbErr> {
+    pub async fn note(&self, tx: &Transaction, issuer: &str, subject: &str, now: DateTime<Utc>) -> Result<(), DbErr> {
         let (person, left_at) = (self.hash(issuer, subject), now);
         let row = ActiveModel { person: Set(person.clone()), left_at: Set(left_at) };
         let again = OnConflict::column(Column::Person).update_column(Column::LeftAt).to_owned();
@@ -151,7 +146,7 @@ pub async fn sweep(db: &impl ConnectionTrait, max_token_age: TimeDelta, now: Dat
 }
 
 /// Seals the key again if it is not under the current secrets key. Returns the number of changed rows.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     use departure_key::{Column, Entity};
     let place = SealedColumn::<Entity> { name: "departure_key", id: Column::Id, sealed: Column::Sealed };
     resealing::reseal(tx, secrets, place, |_: &String| KEY.to_owned()).await

@@ -4,10 +4,8 @@
 use api::privacy::AuditAction;
 use chrono::{DateTime, Utc};
 use entity::{audit_event::ActiveModel, audit_event::Entity, consent, user};
-use sea_orm::{
-    ActiveValue::Set, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait as _, QuerySelect as _,
-    sea_query::LockType,
-};
+use sea_orm::{ActiveValue::Set, ConnectionTrait, DbErr, EntityTrait as _, QuerySelect as _, sea_query::LockType};
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::{allowance::Allowance, clients, issuer::EMBEDDED};
@@ -36,7 +34,7 @@ impl Allowed<'_> {
 /// # Errors
 /// The database cannot answer.
 pub async fn note(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     subject: &str,
     allowed: Allowed<'_>,
     id: Uuid,

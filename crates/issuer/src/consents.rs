@@ -7,9 +7,10 @@ use identity::allowance::Allowance;
 use pages::page::permissions::choices;
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter, QuerySelect as _,
+    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, QuerySelect as _,
     sea_query::{LockType, OnConflict},
 };
+use store::transaction::Transaction;
 
 use super::{IdentityProvider, clients::Recipient, request::Access, scope};
 
@@ -82,7 +83,7 @@ impl IdentityProvider {
     /// do.
     pub(super) async fn remember_consent(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         subject: &str,
         to: &Recipient<'_>,
         asked: &Access,

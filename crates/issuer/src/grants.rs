@@ -8,8 +8,8 @@ use identity::{
     allowance::Allowance,
     trail::{self, Allowed},
 };
-use sea_orm::{ActiveValue::Set, DatabaseTransaction, DbErr, EntityTrait, QuerySelect as _, sea_query::LockType};
-use store::{database, rate_limit::Rate};
+use sea_orm::{ActiveValue::Set, DbErr, EntityTrait, QuerySelect as _, sea_query::LockType};
+use store::{database, rate_limit::Rate, transaction::Transaction};
 use uuid::Uuid;
 
 use super::{
@@ -59,7 +59,7 @@ impl IdentityProvider {
     /// are stored together, so that no grant is without the choice that bounds it.
     pub(super) async fn record_grant(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         to: &Recipient<'_>,
         access: &Access,
         subject: &str,
@@ -92,7 +92,7 @@ impl IdentityProvider {
     /// Remembers the consent, and notes it in the audit trail.
     async fn take_consent(
         &self,
-        tx: &DatabaseTransaction,
+        tx: &Transaction,
         subject: &str,
         to: &Recipient<'_>,
         access: &Access,
@@ -117,7 +117,7 @@ impl IdentityProvider {
 
     /// Locks the account of `subject` until the transaction ends, so that nothing is stored for a person who deletes their data
     /// meanwhile.
-    pub(super) async fn hold(&self, tx: &DatabaseTransaction, subject: &str) -> Result<(), OAuthError> {
+    pub(super) async fn hold(&self, tx: &Transaction, subject: &str) -> Result<(), OAuthError> {
         let Ok(id) = Uuid::try_parse(subject) else { return Ok(()) };
         let held = account::Entity::find_by_id(id).lock(LockType::KeyShare).one(tx).await?;
         held.map(|_| ()).ok_or_else(|| refused("access_denied", "The person is gone."))

@@ -13,17 +13,13 @@ use std::{
 
 use common::{file_lock, private_files};
 use sea_orm::{
-    ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode,
-    TransactionOptions, TransactionTrait,
+    ConnectOptions, Database, DatabaseConnection, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions,
+    TransactionTrait,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
-use super::commits::Commits;
-use crate::{
-    Error,
-    postgres::{self, Failures},
-};
+use crate::{Error, commits::Commits, failures::Failures, postgres, sqlite, transaction::Transaction};
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -87,13 +83,21 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
         keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
     }
     let commits = Commits::default();
-    let watched = commits.clone();
+    let (watched, failures) = (commits.clone(), Failures::default());
     let writer = connect(url, 1, |options| {
         options.map_sqlx_sqlite_pool_opts(move |pool| watched.watch(pool));
+        sqlite::replace_broken(options, (!in_memory).then(|| failures.clone()));
     });
-    let watch = |db| statements.watch(db, Failures::default());
-    let writer = watch(writer.await?);
-    let reader = if in_memory { writer.clone() } else { watch(connect(url, max_connections, read_only).await?) };
+    let writer = statements.watch(writer.await?, failures);
+    if in_memory {
+        return Ok(Opened { reader: writer.clone(), writer, commits: Some(commits), statements });
+    }
+    let failures = Failures::default();
+    let reader = connect(url, max_connections, |options| {
+        read_only(options);
+        sqlite::replace_broken(options, Some(failures.clone()));
+    });
+    let reader = statements.watch(reader.await?, failures);
     Ok(Opened { reader, writer, commits: Some(commits), statements })
 }
 
@@ -211,17 +215,17 @@ async fn connect(
 ///
 /// # Errors
 /// The database cannot begin a transaction.
-pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+pub async fn begin(db: &DatabaseConnection) -> Result<Transaction, DbErr> {
     let immediate = (db.get_database_backend() == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
     let options = TransactionOptions { sqlite_transaction_mode: immediate, ..Default::default() };
     if immediate.is_some() {
-        return db.begin_with_options(options).await;
+        return db.begin_with_options(options).await.map(Transaction::new);
     }
     let db = db.clone();
     // Spawned so that a disconnect cannot cancel it. If it were dropped before `PostgreSQL` replies to `BEGIN`, the
     // connection would return to the pool inside a transaction that the driver does not know of.
     let begun = tokio::spawn(async move { db.begin_with_options(options).await });
-    begun.await.map_err(|error| DbErr::Custom(error.to_string()))?
+    begun.await.map_err(|error| DbErr::Custom(error.to_string()))?.map(Transaction::new)
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@ pub mod caller_limits;
 pub mod commits;
 pub mod database;
 mod error;
+mod failures;
 pub mod postgres;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;
 pub mod schema;
+mod sqlite;
+pub mod transaction;
 pub mod unavailable;
 pub mod unit_of_work;
 

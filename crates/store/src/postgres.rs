@@ -1,14 +1,11 @@
 //! Connections to `PostgreSQL`: time limits of statements, tests of connections, and how many the server allows.
 
-use std::{
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{net::IpAddr, time::Duration};
 
 use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
-use sqlx::{pool::PoolConnectionMetadata, postgres::PgConnectOptions};
-use tokio::time::Instant;
+use sqlx::{Connection as _, PgConnection, pool::PoolConnectionMetadata, postgres::PgConnectOptions};
+
+use crate::failures::Failures;
 
 /// Time limits of a statement, and of its wait for a lock. They are options of the connection's start and no statements, which a pooler
 /// in transaction mode would run on somebody else's connection. An option in the URL takes precedence.
@@ -20,43 +17,31 @@ const WITHOUT_LIMITS: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_ti
 /// A connection is tested if it was idle for this long, or if a statement failed within this time.
 const TRUSTED_FOR: Duration = Duration::from_secs(30);
 
-/// Remembers when a statement last failed. Its reason may be the server, whose other connections are then useless, too.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Failures(Arc<Mutex<Option<Instant>>>);
-
-impl Failures {
-    pub fn note(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    fn are_recent(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|last| last.elapsed() < TRUSTED_FOR)
-    }
-
-    /// Returns whether a connection from the pool can be used. One that is lost is replaced, and so is one to a server that takes no
-    /// writes: after a failover the same address leads to another server.
-    async fn allow(
-        &self,
-        connection: &mut sqlx::PgConnection,
-        metadata: PoolConnectionMetadata,
-    ) -> Result<bool, sqlx::Error> {
-        if metadata.idle_for < TRUSTED_FOR && !self.are_recent() {
-            return Ok(true);
-        }
-        let ask = sqlx::query_scalar("SELECT current_setting('transaction_read_only') = 'off'");
-        ask.fetch_one(connection).await
-    }
-}
-
 /// Sets the limits of statements, and the test of connections.
 pub(super) fn configure(options: &mut ConnectOptions, failures: &Failures) {
     let failures = failures.clone();
     options.test_before_acquire(false).map_sqlx_postgres_opts(limited).map_sqlx_postgres_before_acquire(
         move |connection, metadata| {
-            let failures = failures.clone();
-            Box::pin(async move { failures.allow(connection, metadata).await })
+            let has_failed = failures.age().is_some_and(|age| age < TRUSTED_FOR);
+            Box::pin(is_usable(connection, metadata, has_failed))
         },
     );
+}
+
+/// Returns whether a connection from the pool can be used. One that is lost is replaced, and so is one inside a transaction, or to a
+/// server that takes no writes: after a failover the same address leads to another server.
+async fn is_usable(
+    connection: &mut PgConnection,
+    metadata: PoolConnectionMetadata,
+    has_failed: bool,
+) -> Result<bool, sqlx::Error> {
+    if connection.is_in_transaction() {
+        return Ok(false);
+    }
+    if metadata.idle_for < TRUSTED_FOR && !has_failed {
+        return Ok(true);
+    }
+    sqlx::query_scalar("SELECT current_setting('transaction_read_only') = 'off'").fetch_one(connection).await
 }
 
 fn limited(options: PgConnectOptions) -> PgConnectOptions {

@@ -4,9 +4,10 @@
 //! where rows once were that `SQLite` has moved to another page since, until the file is rewritten. `user_version` in the file's header says
 //! whether it is to be rewritten, and outlives the process. `PostgreSQL` reuses the space of deleted rows by itself.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use sea_orm::{ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr};
+use crate::transaction::Transaction;
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, RuntimeErr};
 use sqlx::sqlite::SqliteConnection;
 
 use super::database::PATIENCE;
@@ -21,7 +22,7 @@ const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The database cannot answer.
-pub async fn mark(tx: &DatabaseTransaction) -> Result<(), DbErr> {
+pub async fn mark(tx: &Transaction) -> Result<(), DbErr> {
     if tx.get_database_backend() == DbBackend::Sqlite {
         tx.execute_unprepared(&format!("PRAGMA user_version = {MARKED}")).await?;
     }
@@ -36,8 +37,7 @@ pub async fn empty_log(db: &DatabaseConnection) -> Result<bool, DbErr> {
     if db.get_database_backend() != DbBackend::Sqlite {
         return Ok(true);
     }
-    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(|error| failed(&error))?;
-    truncate(&mut connection).await.map_err(|error| failed(&error))
+    on_writer(db, truncate).await
 }
 
 /// Rewrites the file if it is marked. Returns whether it was. Readers go on meanwhile, and writers wait.
@@ -48,16 +48,30 @@ pub async fn rewrite(db: &DatabaseConnection) -> Result<bool, DbErr> {
     if db.get_database_backend() != DbBackend::Sqlite {
         return Ok(false);
     }
-    // The only connection that writes: nobody marks the file in between.
-    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(|error| failed(&error))?;
-    let connection = &mut *connection;
-    let version: i32 =
-        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(|error| failed(&error))?;
+    on_writer(db, rewrite_if_marked).await
+}
+
+/// Runs `work` on the only connection that writes, and closes that connection if `work` fails.
+async fn on_writer<T>(
+    db: &DatabaseConnection,
+    work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, sqlx::Error>,
+) -> Result<T, DbErr> {
+    let failed = |error| DbErr::Exec(RuntimeErr::SqlxError(Arc::new(error)));
+    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
+    let result = work(&mut connection).await;
+    if result.is_err() {
+        connection.close_on_drop();
+    }
+    result.map_err(failed)
+}
+
+async fn rewrite_if_marked(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    let version: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
     if version != MARKED {
         return Ok(false);
     }
-    sqlx::raw_sql("VACUUM; PRAGMA user_version = 0").execute(&mut *connection).await.map_err(|error| failed(&error))?;
-    truncate(connection).await.map_err(|error| failed(&error))?;
+    sqlx::raw_sql("VACUUM; PRAGMA user_version = 0").execute(&mut *connection).await?;
+    truncate(connection).await?;
     Ok(true)
 }
 
@@ -68,10 +82,6 @@ async fn truncate(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error
     sqlx::raw_sql(sqlx::AssertSqlSafe(patience(PATIENCE))).execute(&mut *connection).await?;
     let (is_busy, _, _): (i32, i32, i32) = emptied?;
     Ok(is_busy == 0)
-}
-
-fn failed(error: &sqlx::Error) -> DbErr {
-    DbErr::Custom(error.to_string())
 }
 
 #[cfg(test)]

@@ -2,13 +2,11 @@
 
 use std::fmt::Display;
 
+use crate::{Error, transaction::Transaction};
 use common::secrets::Secrets;
 use sea_orm::{
-    ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter as _, QueryOrder as _, QuerySelect as _, TryGetable,
-    Value, sea_query::Expr,
+    ColumnTrait, EntityTrait, QueryFilter as _, QueryOrder as _, QuerySelect as _, TryGetable, Value, sea_query::Expr,
 };
-
-use crate::Error;
 
 /// Rows that are in memory at once.
 const BATCH: u64 = 200;
@@ -29,7 +27,7 @@ pub struct SealedColumn<E: EntityTrait> {
 /// # Errors
 /// [`Error::Refused`] names the row that neither key opens. The caller rolls back.
 pub async fn reseal<E, K>(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     secrets: &Secrets,
     place: SealedColumn<E>,
     context: impl Fn(&K) -> String,

@@ -9,25 +9,35 @@ pub const RETRY_AFTER: u64 = 5;
 /// `SQLSTATE` codes and classes of a `PostgreSQL` server that cannot answer at the moment.
 const TEMPORARY: &[&str] = &[
     "08",      // The connection failed.
+    "25P03",   // The server ended a transaction that was idle.
     READ_ONLY, // The server is no longer the primary one.
     "40001",   // The transaction could not be serialized.
     "40P01",   // Two transactions waited for each other.
-    "53300",   // The server has no connection left.
+    "53",      // The server has no disk space, memory or connection left.
     "55P03",   // A lock was not free in time (`lock_timeout`).
     "57014",   // The statement took too long (`statement_timeout`), or an administrator ended it.
-    "57P01",   // The server shuts down.
-    "57P02",   // The server has crashed.
-    "57P03",   // The server is starting.
+    "57P",     // The server shuts down, starts, has crashed, or ended the session.
+    "58",      // The server's file system failed.
 ];
 
 /// The code for a write to a server that takes none.
 const READ_ONLY: &str = "25006";
 
-/// The primary result code of `SQLite` for a file that another connection kept locked for too long.
-const BUSY: i32 = 5;
+/// Primary result codes of `SQLite` that concern the machine and not the statement.
+const TEMPORARY_IN_FILES: &[i32] = &[
+    5,  // BUSY: another connection kept the file locked for too long.
+    6,  // LOCKED: another statement of the connection kept a table locked.
+    7,  // NOMEM: there is no memory left.
+    8,  // READONLY: the file, or its file system, takes no writes.
+    9,  // INTERRUPT: the statement was interrupted.
+    10, // IOERR: the file system failed.
+    13, // FULL: the disk is full.
+    14, // CANTOPEN: the file, or one beside it, cannot be opened.
+    15, // PROTOCOL: the write-ahead log could not be locked.
+];
 
-/// Returns whether the database cannot answer at the moment: it is away, restarts, takes no writes, has no connection left, or did not
-/// answer in time. The same request may succeed later. If it happened during a commit, the transaction may have been committed.
+/// Returns whether the database cannot answer at the moment: it is away, restarts, takes no writes, has no space or connection left,
+/// its disk fails, or it did not answer in time. The same request may succeed later. If it happened during a commit, the transaction may have been committed.
 #[must_use]
 pub fn is_unavailable(error: &DbErr) -> bool {
     match error {
@@ -53,7 +63,7 @@ fn code_is_temporary(error: &dyn DatabaseError) -> bool {
     if code.len() == 5 {
         return TEMPORARY.iter().any(|temporary| code.starts_with(temporary));
     }
-    code.parse::<i32>().is_ok_and(|code| code & 0xff == BUSY)
+    code.parse::<i32>().is_ok_and(|code| TEMPORARY_IN_FILES.contains(&(code & 0xff)))
 }
 
 #[cfg(test)]
@@ -111,13 +121,13 @@ mod tests {
     #[test]
     fn codes_of_a_server_that_is_away_are_told_from_those_of_a_wrong_statement() {
         for code in [
-            "08000", "08006", "25006", "40001", "40P01", "53300", "55P03", "57014", "57P01", "57P02", "57P03", "5",
-            "517",
+            "08000", "08006", "25006", "25P03", "40001", "40P01", "53100", "53200", "53300", "55P03", "57014", "57P01",
+            "57P02", "57P03", "57P05", "58030", "5", "6", "7", "8", "9", "10", "13", "14", "15", "517", "778", "1034",
         ] {
             assert!(is_unavailable(&during_query(sqlx::Error::Database(Box::new(Coded(code))))), "{code}");
         }
         // A duplicate, a null, a syntax error, a missing table, an invalid transaction state, and a constraint of `SQLite`.
-        for code in ["23505", "23502", "42601", "42P01", "25P02", "2067", "8"] {
+        for code in ["23505", "23502", "42601", "42P01", "25P02", "1", "19", "2067"] {
             assert!(!is_unavailable(&during_query(sqlx::Error::Database(Box::new(Coded(code))))), "{code}");
         }
     }

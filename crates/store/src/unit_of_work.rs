@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use sea_orm::{DatabaseConnection, DatabaseTransaction, DbBackend, DbErr};
+use crate::transaction::Transaction;
+use sea_orm::{DatabaseConnection, DbBackend, DbErr};
 use tokio::sync::OnceCell;
 
 use super::database::{self, Opened, Statements};
@@ -12,7 +13,7 @@ use super::database::{self, Opened, Statements};
 pub struct UnitOfWork {
     db: DatabaseConnection,
     statements: Statements,
-    open: OnceCell<Arc<DatabaseTransaction>>,
+    open: OnceCell<Arc<Transaction>>,
 }
 
 impl UnitOfWork {
@@ -27,7 +28,7 @@ impl UnitOfWork {
     ///
     /// # Errors
     /// The database cannot begin a transaction.
-    pub async fn transaction(&self) -> Result<&Arc<DatabaseTransaction>, DbErr> {
+    pub async fn transaction(&self) -> Result<&Arc<Transaction>, DbErr> {
         let begin = async || {
             self.statements.add();
             database::begin(&self.db).await.map(Arc::new)
@@ -66,7 +67,7 @@ impl UnitOfWork {
     }
 
     /// Returns the transaction, if one was begun and nobody shares it any more.
-    fn close(self) -> Result<Option<(DatabaseTransaction, Statements)>, DbErr> {
+    fn close(self) -> Result<Option<(Transaction, Statements)>, DbErr> {
         let Some(transaction) = self.open.into_inner() else { return Ok(None) };
         let transaction = Arc::into_inner(transaction);
         let transaction = transaction.ok_or_else(|| DbErr::Custom("an operation kept its transaction".to_owned()))?;

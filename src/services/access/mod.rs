@@ -10,9 +10,10 @@ use api::models::{Feature, Role};
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, team_grant, user};
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait as _, QueryFilter as _,
-    QuerySelect as _, Statement, sea_query::LockType,
+    ColumnTrait as _, ConnectionTrait, DbBackend, DbErr, EntityTrait as _, QueryFilter as _, QuerySelect as _,
+    Statement, sea_query::LockType,
 };
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use self::facts::{LinkFacts, PropertyFacts};
@@ -175,7 +176,7 @@ impl PropertyAccess {
     ///
     /// The lock permits writes of rows that refer to the property. A person's tags are written under the lock of that person, and
     /// two transactions that wait for each other's lock would end in a deadlock.
-    pub async fn lock(&self, tx: &DatabaseTransaction) -> Result<Uuid, Error> {
+    pub async fn lock(&self, tx: &Transaction) -> Result<Uuid, Error> {
         let id = self.property().id;
         let (backend, Some(grant_id)) = (tx.get_database_backend(), self.grant_id()) else {
             let row = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true));
@@ -199,7 +200,7 @@ impl PropertyAccess {
 
     /// Fails if the grant no longer covers the property. The statement that waits for the lock cannot tell, because it reads other
     /// tables as they were before.
-    async fn check_covered(&self, tx: &DatabaseTransaction, grant_id: Uuid) -> Result<(), Error> {
+    async fn check_covered(&self, tx: &Transaction, grant_id: Uuid) -> Result<(), Error> {
         let sql = "SELECT 1 FROM team_grant g WHERE g.id = $1 AND (g.all_properties OR EXISTS \
                    (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = $2))";
         let values = [grant_id.into(), self.property().id.into()];

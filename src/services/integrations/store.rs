@@ -7,11 +7,14 @@ use sea_orm::ColumnTrait as _;
 use sea_orm::{
     ActiveModelTrait as _,
     ActiveValue::Set,
-    ConnectionTrait, DatabaseTransaction, EntityTrait as _, IntoActiveModel as _, ModelTrait as _, QueryFilter as _,
+    ConnectionTrait, EntityTrait as _, IntoActiveModel as _, ModelTrait as _, QueryFilter as _,
     sea_query::{Expr, ExprTrait as _},
 };
 use seo::{Amount, Credentials, Holder, Standing};
-use store::resealing::{self, SealedColumn};
+use store::{
+    resealing::{self, SealedColumn},
+    transaction::Transaction,
+};
 use uuid::Uuid;
 
 use crate::{error::Error, services::change::MemberChange};
@@ -133,7 +136,7 @@ pub(super) async fn note(
 }
 
 /// Seals all credentials again that are not under the current secrets key. Returns their number.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     use provider_connection::{Column, Entity};
     let place = SealedColumn::<Entity> { name: "provider_connection", id: Column::Id, sealed: Column::Sealed };
     Ok(resealing::reseal(tx, secrets, place, context).await?)

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use entity::{account, property, provider_connection, search_account, team_grant, user};
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait as _, DatabaseTransaction, DbBackend, EntityTrait as _, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, sea_query::LockType,
+    ColumnTrait as _, ConnectionTrait as _, DbBackend, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, sea_query::LockType,
 };
-use store::{database, remains};
+use store::{database, remains, transaction::Transaction};
 use uuid::Uuid;
 
 use super::{
@@ -62,12 +62,7 @@ impl Privacy {
 
     /// Stores the grants of the person's search accounts for their revocation. A grant that another person of this service uses too
     /// is left alone, because the search engine knows only one for both. Returns the accounts.
-    async fn keep_grants(
-        &self,
-        tx: &DatabaseTransaction,
-        user: &user::Model,
-        now: DateTime<Utc>,
-    ) -> Result<Vec<Uuid>, Error> {
+    async fn keep_grants(&self, tx: &Transaction, user: &user::Model, now: DateTime<Utc>) -> Result<Vec<Uuid>, Error> {
         let own = search_accounts::of_user(tx, user.id).await?;
         // If two people leave at the same time, the second sees that the first is gone, and revokes the grant of both.
         let subjects: Vec<String> = own.iter().map(|account| account.subject.clone()).collect();
@@ -88,12 +83,7 @@ impl Privacy {
     }
 
     /// Tells people who gave the person a role that the grant has ended.
-    async fn end_received_grants(
-        &self,
-        tx: &DatabaseTransaction,
-        person: &Person,
-        now: DateTime<Utc>,
-    ) -> Result<(), Error> {
+    async fn end_received_grants(&self, tx: &Transaction, person: &Person, now: DateTime<Utc>) -> Result<(), Error> {
         for email_key in person.email_keys() {
             for grant in team_grant::Entity::to_email(email_key).all(tx).await? {
                 Event::left(grant.owner_id).note(tx, self.random.id(now), now).await?;
@@ -108,7 +98,7 @@ impl Privacy {
 ///
 /// A writer of a property locks the property and the grant that allows it, and then refers to its author. The person's own writes lock
 /// the person first.
-async fn lock_what_others_use(tx: &DatabaseTransaction, person: &Person) -> Result<Vec<Uuid>, Error> {
+async fn lock_what_others_use(tx: &Transaction, person: &Person) -> Result<Vec<Uuid>, Error> {
     let own = property::Entity::find().filter(property::Column::UserId.eq(person.id));
     let own = own.order_by_asc(property::Column::Id).lock(LockType::NoKeyUpdate).all(tx).await?;
     let grants =
@@ -120,7 +110,7 @@ async fn lock_what_others_use(tx: &DatabaseTransaction, person: &Person) -> Resu
     Ok(own.into_iter().map(|property| property.id).collect())
 }
 
-async fn take_out_mentions(tx: &DatabaseTransaction, person: &Person) -> Result<(), Error> {
+async fn take_out_mentions(tx: &Transaction, person: &Person) -> Result<(), Error> {
     for table in TABLES {
         for Mention { of, set, .. } in table.mentions {
             let sql = format!("UPDATE {} SET {set} WHERE {of}", table.name);

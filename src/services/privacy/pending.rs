@@ -4,12 +4,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::secrets::Secrets;
 use entity::pending_revocation::{ActiveModel, Column, Entity, Model};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait as _, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _,
-    QueryFilter as _, QueryOrder as _, QuerySelect as _,
+    ActiveValue::Set, ColumnTrait as _, DatabaseConnection, DbErr, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _,
 };
 use search_engine::{Oauth, SearchEngineError};
 use secrecy::SecretString;
-use store::resealing::{self, SealedColumn};
+use store::{
+    resealing::{self, SealedColumn},
+    transaction::Transaction,
+};
 use uuid::Uuid;
 
 use crate::error::Error;
@@ -27,13 +30,7 @@ const ROUND: u64 = 100;
 const MAX_FAILURES: u32 = 5;
 
 /// Stores a grant for its revocation.
-pub async fn add(
-    tx: &DatabaseTransaction,
-    secrets: &Secrets,
-    id: Uuid,
-    token: &str,
-    now: DateTime<Utc>,
-) -> Result<(), DbErr> {
+pub async fn add(tx: &Transaction, secrets: &Secrets, id: Uuid, token: &str, now: DateTime<Utc>) -> Result<(), DbErr> {
     let sealed = secrets.seal(token.as_bytes(), &context(&id));
     let row = ActiveModel { id: Set(id), sealed: Set(sealed), created_at: Set(now) };
     Entity::insert(row).exec_without_returning(tx).await.map(|_| ())
@@ -80,7 +77,7 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, D
 }
 
 /// Seals every grant again that is not under the current secrets key. Returns their number.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = SealedColumn::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }

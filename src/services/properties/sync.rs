@@ -10,11 +10,11 @@ use chrono::{DateTime, Utc};
 use common::random::Random;
 use entity::{property, property_account, search_account};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, DatabaseConnection, DatabaseTransaction, EntityTrait, IntoActiveModel,
-    QuerySelect, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel, QuerySelect,
+    sea_query::LockType,
 };
 use search_engine::SiteUrl;
-use store::database;
+use store::{database, transaction::Transaction};
 use uuid::Uuid;
 
 use super::owned;
@@ -115,7 +115,7 @@ pub async fn sync(
 
 /// Like [`sync`], inside the caller's transaction.
 pub(crate) async fn sync_within(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     random: &Random,
     now: DateTime<Utc>,
     account: &search_account::Model,
@@ -154,7 +154,7 @@ pub(crate) async fn sync_within(
 
 /// Counts the changes since `before`.
 async fn outcome(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     account: &search_account::Model,
     before: &[property::Model],
 ) -> Result<SyncCounts, Error> {
@@ -176,7 +176,7 @@ async fn outcome(
 }
 
 /// Locks the person and the account, so that one sync of a person runs at a time, and records the time of the sync.
-async fn lock(tx: &DatabaseTransaction, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
+async fn lock(tx: &Transaction, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
     users::lock(tx, account.user_id).await?;
     let row =
         search_account::Entity::one_of_user(account.user_id, account.id).lock(LockType::NoKeyUpdate).one(tx).await?;
@@ -203,7 +203,7 @@ fn fresh(random: &Random, now: DateTime<Utc>, account: &search_account::Model, s
 
 /// Records that the account lists the site of a property.
 async fn list(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     property_id: Uuid,
     account_id: Uuid,
     known: Option<property_account::Model>,

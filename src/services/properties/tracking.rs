@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use api::{privacy::AuditAction, properties};
 use chrono::{DateTime, Utc};
 use entity::property;
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde::Serialize;
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::{display_name, owned};
@@ -173,7 +174,7 @@ fn named(properties: &[&property::Model]) -> String {
     if more == 0 { names } else { format!("{names} and {more} more") }
 }
 
-async fn set(tx: &DatabaseTransaction, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {
+async fn set(tx: &Transaction, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {
     if own.is_empty() {
         return Ok(());
     }

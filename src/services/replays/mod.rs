@@ -10,13 +10,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::secrets::Secrets;
 use entity::replay::{self, Column};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, DatabaseTransaction, EntityTrait,
-    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
+    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _,
+    FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
 use store::{
     resealing::{self, SealedColumn},
+    transaction::Transaction,
     unit_of_work::UnitOfWork,
 };
 use uuid::Uuid;
@@ -191,7 +192,7 @@ pub async fn store(
     replay: Replay,
     max_bytes: u64,
 ) -> Result<StoreOutcome, Error> {
-    let tx: &DatabaseTransaction = unit.transaction().await?;
+    let tx: &Transaction = unit.transaction().await?;
     let Replay { id, now, scope, request_hash, answer } = replay;
     if answer.body.len() > LARGEST_BODY {
         return Ok(StoreOutcome::NoRoom);
@@ -249,7 +250,7 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
 }
 
 /// Seals every response again that is not under the current secrets key. Returns their number.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = SealedColumn::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }

@@ -6,12 +6,10 @@ use async_trait::async_trait;
 use chrono::Utc;
 use common::{clock::Clock, secrets::Secrets};
 use entity::search_account;
-use sea_orm::{
-    DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait as _, QuerySelect as _, sea_query::LockType,
-};
+use sea_orm::{DatabaseConnection, DbBackend, EntityTrait as _, QuerySelect as _, sea_query::LockType};
 use search_engine::{Account, Grants, LockedGrant, SearchEngineError};
 use secrecy::{ExposeSecret as _, SecretString};
-use store::database;
+use store::{database, transaction::Transaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
@@ -69,7 +67,7 @@ impl Grants for StoredGrants {
 }
 
 struct Locked {
-    tx: Option<DatabaseTransaction>,
+    tx: Option<Transaction>,
     db: DatabaseConnection,
     secrets: Secrets,
     clock: Clock,

@@ -10,13 +10,14 @@ use entity::search_account::{self, Status};
 use sea_orm::{
     ActiveModelTrait,
     ActiveValue::Set,
-    ColumnTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait, IntoActiveModel,
-    QueryFilter, QuerySelect as _,
+    ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, IntoActiveModel, QueryFilter,
+    QuerySelect as _,
     sea_query::{LockType, OnConflict},
 };
 use store::{
     database,
     resealing::{self, SealedColumn},
+    transaction::Transaction,
 };
 use uuid::Uuid;
 
@@ -172,7 +173,7 @@ pub async fn wait_until_free(db: &DatabaseConnection, id: Uuid) -> Result<(), Er
 
 /// Forgets the grant of an account that its owner disconnected. Other accounts take over the sites that they can read.
 pub async fn disconnect(
-    tx: &DatabaseTransaction,
+    tx: &Transaction,
     random: &Random,
     account: &search_account::Model,
     now: DateTime<Utc>,
@@ -217,7 +218,7 @@ fn still(account: &search_account::Model) -> sea_orm::Condition {
 }
 
 /// Seals every refresh token again that is not under the current secrets key. Returns their number.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     use search_account::{Column, Entity};
     let place = SealedColumn::<Entity> { name: "search_account", id: Column::Id, sealed: Column::RefreshToken };
     Ok(resealing::reseal(tx, secrets, place, context).await?)

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use entity::{property, property_account, search_account};
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseTransaction, IntoActiveModel};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, IntoActiveModel};
+use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::disconnection;
@@ -12,7 +13,7 @@ use crate::error::Error;
 
 /// Has each property of a person read by the best of the accounts that list its site: one that still lists it before one that lost
 /// it, a connected one before others, then the one with the best permission, then the oldest. The person must be locked.
-pub async fn choose(tx: &DatabaseTransaction, user_id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
+pub async fn choose(tx: &Transaction, user_id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
     let accounts: HashMap<Uuid, search_account::Model> =
         super::of_user(tx, user_id).await?.into_iter().map(|account| (account.id, account)).collect();
     let mut listings: HashMap<Uuid, Vec<property_account::Model>> = HashMap::new();

@@ -17,10 +17,10 @@ use identity::{
     trail,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait,
-    IntoActiveModel, QuerySelect as _, TryInsertResult, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, IntoActiveModel,
+    QuerySelect as _, TryInsertResult, sea_query::LockType,
 };
-use store::database;
+use store::{database, transaction::Transaction};
 use uuid::Uuid;
 
 use self::plans::Entitlement;
@@ -139,7 +139,7 @@ pub async fn by_id(db: &impl ConnectionTrait, id: Uuid) -> Result<user::Model, E
 
 /// Locks a person's row (`FOR NO KEY UPDATE`) until the transaction ends. Prevents concurrent changes to the person's records, so
 /// that counts, names and positions stay valid. Rows that refer to the person can still be written.
-pub async fn lock(tx: &DatabaseTransaction, id: Uuid) -> Result<user::Model, Error> {
+pub async fn lock(tx: &Transaction, id: Uuid) -> Result<user::Model, Error> {
     user::Entity::find_by_id(id).lock(LockType::NoKeyUpdate).one(tx).await?.ok_or(Error::NotFound)
 }
 

@@ -11,10 +11,10 @@ use entity::{
 };
 use lettre::Address;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait, QueryFilter,
-    QueryOrder, SqlErr, sea_query::Expr,
+    ActiveValue::Set, ColumnTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter, QueryOrder, SqlErr,
+    sea_query::Expr,
 };
-use store::{Error, database, remains};
+use store::{Error, database, remains, transaction::Transaction};
 
 use super::{
     ending::{end_everything, end_links},
@@ -129,7 +129,7 @@ impl Operator {
     pub async fn remove(
         &self,
         email: &str,
-        end_gifts: impl AsyncFnOnce(&DatabaseTransaction, &str) -> Result<(), DbErr>,
+        end_gifts: impl AsyncFnOnce(&Transaction, &str) -> Result<(), DbErr>,
     ) -> Result<Model, Error> {
         let account = match self.known(email).await {
             Ok(account) => account,

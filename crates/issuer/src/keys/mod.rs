@@ -15,11 +15,12 @@ use common::{
 };
 use entity::signing_key::{Column, Entity, Model};
 use jsonwebtoken::{Algorithm, Header, Validation, decode_header, jwk::Jwk};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, EntityTrait as _};
 use serde::{Serialize, de::DeserializeOwned};
 use store::{
     Error,
     resealing::{self, SealedColumn},
+    transaction::Transaction,
 };
 use tokio::sync::Mutex;
 
@@ -178,7 +179,7 @@ pub async fn exist(db: &impl ConnectionTrait) -> Result<bool, DbErr> {
 }
 
 /// Seals every key again that is not under the current secrets key. Returns their number.
-pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+pub async fn reseal(tx: &Transaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = SealedColumn::<Entity> { name: "signing_key", id: Column::Id, sealed: Column::Sealed };
     resealing::reseal(tx, secrets, place, |id: &String| context(id)).await
 }
