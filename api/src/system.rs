@@ -148,7 +148,7 @@ pub enum HealthStatus {
 pub enum DependencyStatus {
     /// Answers.
     Ok,
-    /// Answers with errors. The service works without it.
+    /// Answers with errors, or takes no writes. The service works without it; without writes, it answers reads.
     Degraded,
     /// Refuses connections, or does not answer within two seconds. The service works without it.
     Unavailable,

@@ -3,11 +3,12 @@
 use std::{
     fmt,
     net::SocketAddr,
+    path::PathBuf,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use common::byte_cache::CacheUse;
+use common::{byte_cache::CacheUse, disk};
 use poem::{
     EndpointExt as _, IntoResponse as _, Response, Route,
     endpoint::make_sync,
@@ -21,7 +22,10 @@ use prometheus_client::{
     registry::Registry,
 };
 use sea_orm::{DatabaseConnection, DbBackend};
-use store::{caller_limits::CallerLimits, database::Opened};
+use store::{
+    caller_limits::CallerLimits,
+    database::{self, Opened},
+};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::Parts;
@@ -29,6 +33,9 @@ use crate::{admission::Admissions, config::Config, error::Error, handlers::App, 
 
 /// The path of the metrics.
 const PATH: &str = "/metrics";
+
+/// The time between two probes whether the database takes writes.
+const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The media type of the format.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -58,9 +65,19 @@ pub(super) fn start(
     let scrape = make_sync(move |_| rendered(&registry));
     let endpoint = Route::new().at(PATH, get(scrape)).map_to_response().boxed();
     let served = server::serve(listener, endpoint, limits, std::future::pending(), Duration::ZERO);
+    let probe = parts.store.write_probe.clone();
+    let probing = async move {
+        loop {
+            probe.takes_writes().await;
+            tokio::time::sleep(PROBE_INTERVAL).await;
+        }
+    };
     let task = tokio::spawn(async move {
-        if let Err(error) = served.await {
-            tracing::warn!(%error, "metrics are not served any more");
+        tokio::select! {
+            served = served => if let Err(error) = served {
+                tracing::warn!(%error, "metrics are not served any more");
+            },
+            () = probing => {}
         }
     });
     Ok((address, task))
@@ -87,6 +104,7 @@ fn registry(parts: &Parts) -> Registry {
         app: app.clone(),
         admissions: parts.admissions.clone(),
         limits: parts.limits.clone(),
+        folder: database::folder(&app.config.database_url()).unwrap_or_else(|| app.config.data_dir.clone().into()),
     }));
     registry
 }
@@ -97,6 +115,8 @@ struct State {
     app: Arc<App>,
     admissions: Admissions,
     limits: Option<CallerLimits>,
+    /// The folder of the database's file, or else of the service's other files.
+    folder: PathBuf,
 }
 
 impl fmt::Debug for State {
@@ -116,6 +136,11 @@ impl Collector for State {
             "Statements sent to the database",
             &[([], self.store.statements.count())],
         )?;
+        let takes_writes = u64::from(self.store.write_probe.took_writes());
+        gauge(encoder, "database_takes_writes", "1 if the database took the last probe", &[([], takes_writes)])?;
+        if let Some(free) = disk::free_bytes(&self.folder) {
+            gauge(encoder, "disk_free_bytes", "Free space of the disk with the service's files", &[([], free)])?;
+        }
         let admissions = self.admissions.remembered();
         let entries = [([], admissions.entries as u64)];
         gauge(encoder, "admissions_remembered", "Admissions and share links in memory", &entries)?;

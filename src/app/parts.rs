@@ -138,7 +138,14 @@ pub async fn build(
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &engine_http, shared.as_ref());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
-        health: HealthCheck::new(shared.clone(), db.clone(), issuer.clone(), search.clone()),
+        health: HealthCheck::new(
+            shared.clone(),
+            db.clone(),
+            store.write_probe.clone(),
+            database::folder(&config.database_url()),
+            issuer.clone(),
+            search.clone(),
+        ),
         privacy: Privacy::new(search.clone(), departures, verifier, integrations.clone(), random.clone()),
         lists: Lists::default(),
         config,

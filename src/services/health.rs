@@ -1,15 +1,20 @@
 //! The health of the service and of its dependencies.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::disk;
 use identity::issuer::Issuer;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use shared::{Reach, Shared};
+use store::write_probe::WriteProbe;
 use tokio::time::{Duration, Instant, timeout};
 
 use crate::{error::Error, services::analyses::search_data::SearchData};
@@ -19,6 +24,12 @@ const REDIS_AWAY: &str = "Each replica reads, counts and paces by itself until R
 
 /// The hint while Redis refuses the login.
 const REDIS_REFUSES: &str = "Redis refuses the login: check user and password in redis.url and redis.cache_url. Until then each replica reads, counts and paces by itself.";
+
+/// The hint while the database answers and takes no writes.
+const NO_WRITES: &str = "The database answers and takes no writes. Reads go on, writes answer 503. Look at the free space and the rights of its files, and at the service's log.";
+
+/// The free space of the disk with the database's file below which health is degraded, in bytes: 64 MiB.
+const LITTLE_SPACE: u64 = 64 << 20;
 
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,10 +46,16 @@ const FORGOTTEN_AFTER: TimeDelta = TimeDelta::seconds(5);
 /// A result and its time.
 type Known = (DateTime<Utc>, DependencyHealth);
 
+/// The status of a dependency, and what the operator should know of it.
+type Found = (DependencyStatus, Option<String>);
+
 /// Checks all dependencies. Concurrent callers share one check.
 #[derive(Clone)]
 pub struct HealthCheck {
     db: DatabaseConnection,
+    writes: WriteProbe,
+    /// The folder of the database's file, if it has one.
+    folder: Option<PathBuf>,
     issuer: Issuer,
     search: SearchData,
     /// What replicas share, if they share anything.
@@ -54,8 +71,16 @@ pub struct HealthCheck {
 impl HealthCheck {
     /// Creates the check without running it.
     #[must_use]
-    pub fn new(shared: Option<Shared>, db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
-        Self { db, issuer, search, shared, checked_at: Arc::default(), known: Arc::default(), stopping: Arc::default() }
+    pub fn new(
+        shared: Option<Shared>,
+        db: DatabaseConnection,
+        writes: WriteProbe,
+        folder: Option<PathBuf>,
+        issuer: Issuer,
+        search: SearchData,
+    ) -> Self {
+        let (checked_at, known, stopping) = Default::default();
+        Self { db, writes, folder, issuer, search, shared, checked_at, known, stopping }
     }
 
     /// From now on the service is not ready, so that a balancer sends requests elsewhere.
@@ -82,57 +107,53 @@ impl HealthCheck {
         if checked_at.is_some_and(|at| self.search.clock.now() - at < MAX_AGE) {
             return;
         }
-        let Self { db, issuer, search, .. } = self;
+        let Self { issuer, search, .. } = self;
         let engine = search.reader.engine();
-        // A statement, and no ping: one that fails makes the store test its other connections.
-        let ask = Statement::from_string(db.get_database_backend(), "SELECT 1");
-        let database =
-            async { if db.execute_raw(ask).await.is_ok() { DependencyStatus::Ok } else { DependencyStatus::Down } };
-        let database = self.probe(DependencyName::Database, DependencyStatus::Down, database);
-        let silent = DependencyStatus::Unavailable;
-        let issuer = self.probe(DependencyName::IdentityProvider, silent, async { status(issuer.is_well().await) });
-        let engine = self.probe(DependencyName::SearchEngine, silent, async { status(engine.is_well().await) });
+        let (down, silent) = ((DependencyStatus::Down, None), || (DependencyStatus::Unavailable, None));
+        let database = self.probe(DependencyName::Database, down, self.database());
+        let issuer = async { (status(issuer.is_well().await), None) };
+        let issuer = self.probe(DependencyName::IdentityProvider, silent(), issuer);
+        let engine =
+            self.probe(DependencyName::SearchEngine, silent(), async { (status(engine.is_well().await), None) });
         let redis = async {
             if let Some(shared) = &self.shared {
-                let reach = async {
-                    match shared.reach().await {
-                        Reach::Answers => DependencyStatus::Ok,
-                        Reach::RefusesLogin => DependencyStatus::Degraded,
-                        Reach::Away => DependencyStatus::Unavailable,
-                    }
-                };
-                self.probe(DependencyName::Redis, silent, reach).await;
+                let away = (DependencyStatus::Unavailable, Some(REDIS_AWAY.to_owned()));
+                self.probe(DependencyName::Redis, away, redis(shared)).await;
             }
         };
         tokio::join!(database, issuer, engine, redis);
         *checked_at = Some(self.search.clock.now());
     }
 
-    /// Notes the state of a dependency, or `when_silent` if the check takes too long.
-    async fn probe(
-        &self,
-        name: DependencyName,
-        when_silent: DependencyStatus,
-        check: impl Future<Output = DependencyStatus>,
-    ) {
-        let start = Instant::now();
-        let status = timeout(PROBE_TIMEOUT, check).await.unwrap_or(when_silent);
-        let latency_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.note(name, status, (status == DependencyStatus::Ok).then_some(latency_ms));
+    async fn database(&self) -> Found {
+        // A statement, and no ping: one that fails makes the store test its other connections.
+        let ask = Statement::from_string(self.db.get_database_backend(), "SELECT 1");
+        if self.db.execute_raw(ask).await.is_err() {
+            return (DependencyStatus::Down, None);
+        }
+        if !self.writes.takes_writes().await {
+            return (DependencyStatus::Degraded, Some(NO_WRITES.to_owned()));
+        }
+        match self.folder.as_deref().and_then(disk::free_bytes) {
+            Some(free) if free < LITTLE_SPACE => (DependencyStatus::Degraded, Some(little_space(free))),
+            _ => (DependencyStatus::Ok, None),
+        }
     }
 
-    fn note(&self, name: DependencyName, status: DependencyStatus, latency_ms: Option<u64>) {
+    /// Notes the state of a dependency, or `when_silent` if the check takes too long.
+    async fn probe(&self, name: DependencyName, when_silent: Found, check: impl Future<Output = Found>) {
+        let start = Instant::now();
+        let found = timeout(PROBE_TIMEOUT, check).await.unwrap_or(when_silent);
+        let latency_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.note(name, found, latency_ms);
+    }
+
+    fn note(&self, name: DependencyName, (status, hint): Found, latency_ms: u64) {
+        let latency_ms = (status == DependencyStatus::Ok).then_some(latency_ms);
         let now = self.search.clock.now();
         let mut known = self.known();
         let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
         let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
-        let hint = match (name, status) {
-            (DependencyName::Redis, DependencyStatus::Degraded) => Some(REDIS_REFUSES.to_owned()),
-            (DependencyName::Redis, DependencyStatus::Unavailable | DependencyStatus::Down) => {
-                Some(REDIS_AWAY.to_owned())
-            }
-            _ => None,
-        };
         known.push((now, DependencyHealth { name, status, hint, latency_ms, since }));
         // The output must not depend on the order of the answers.
         known.sort_by_key(|(_, dependency)| dependency.name);
@@ -145,7 +166,7 @@ impl HealthCheck {
         let dependencies: Vec<DependencyHealth> = current.map(|(_, dependency)| dependency.clone()).collect();
         let database = dependencies.iter().find(|dependency| dependency.name == DependencyName::Database);
         let stopping = self.stopping.load(Ordering::Relaxed);
-        let ready = !stopping && database.is_some_and(|database| database.status == DependencyStatus::Ok);
+        let ready = !stopping && database.is_some_and(|database| database.status != DependencyStatus::Down);
         let is_away = |dependency: &DependencyHealth| dependency.status != DependencyStatus::Ok;
         let parts_are_away = dependencies.iter().any(is_away);
         let status = if stopping {
@@ -163,6 +184,18 @@ impl HealthCheck {
     fn known(&self) -> MutexGuard<'_, Vec<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn redis(shared: &Shared) -> Found {
+    match shared.reach().await {
+        Reach::Answers => (DependencyStatus::Ok, None),
+        Reach::RefusesLogin => (DependencyStatus::Degraded, Some(REDIS_REFUSES.to_owned())),
+        Reach::Away => (DependencyStatus::Unavailable, Some(REDIS_AWAY.to_owned())),
+    }
+}
+
+fn little_space(free: u64) -> String {
+    format!("The disk of the database has {} MiB free. Without space the database takes no writes.", free >> 20)
 }
 
 /// The status of a dependency that answers well or with errors, or not at all.

@@ -18,6 +18,7 @@ mod dashboard;
 mod databases;
 mod deploy;
 mod discovery;
+mod disks;
 mod documents;
 mod embedded_issuer;
 mod examples;

@@ -1,4 +1,4 @@
-//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text of others, caches and locks.
+//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text of others, caches, disks and locks.
 
 pub mod addresses;
 pub mod base_url;
@@ -7,6 +7,7 @@ pub mod clock;
 pub mod coding;
 pub mod compute;
 pub mod digest;
+pub mod disk;
 pub mod file_lock;
 pub mod places;
 pub mod plain_text;

@@ -13,16 +13,22 @@ use std::{
 
 use common::{file_lock, private_files};
 use sea_orm::{
-    ConnectOptions, Database, DatabaseConnection, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions,
-    TransactionTrait,
+    ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DbBackend, DbErr, SqliteTransactionMode,
+    Statement, TransactionOptions, TransactionTrait,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
-use crate::{Error, commits::Commits, failures::Failures, postgres, sqlite, transaction::Transaction};
+use crate::{
+    Error, commits::Commits, failures::Failures, postgres, sqlite, transaction::Transaction, unavailable,
+    write_probe::WriteProbe,
+};
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A statement that needs a connection on which writes are possible.
+const WRITE_NOTHING: &str = "DELETE FROM attempt WHERE 1 = 0";
 
 /// An open database.
 #[derive(Debug, Clone)]
@@ -36,6 +42,8 @@ pub struct Opened {
     pub commits: Option<Commits>,
     /// Counts the statements sent.
     pub statements: Statements,
+    /// Finds out whether the database takes writes.
+    pub write_probe: WriteProbe,
 }
 
 /// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work.
@@ -76,8 +84,9 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     if !url.starts_with("sqlite:") {
         let failures = Failures::default();
         let db = connect(url, max_connections, |options| postgres::configure(options, &failures)).await?;
-        let db = statements.watch(db, failures);
-        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements });
+        let db = statements.watch(db, failures.clone());
+        let write_probe = WriteProbe::new(db.clone(), failures);
+        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements, write_probe });
     }
     if !in_memory {
         keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
@@ -88,9 +97,10 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
         options.map_sqlx_sqlite_pool_opts(move |pool| watched.watch(pool));
         sqlite::replace_broken(options, (!in_memory).then(|| failures.clone()));
     });
-    let writer = statements.watch(writer.await?, failures);
+    let writer = statements.watch(writer.await?, failures.clone());
+    let (commits, write_probe) = (Some(commits), WriteProbe::new(writer.clone(), failures));
     if in_memory {
-        return Ok(Opened { reader: writer.clone(), writer, commits: Some(commits), statements });
+        return Ok(Opened { reader: writer.clone(), writer, commits, statements, write_probe });
     }
     let failures = Failures::default();
     let reader = connect(url, max_connections, |options| {
@@ -98,18 +108,28 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
         sqlite::replace_broken(options, Some(failures.clone()));
     });
     let reader = statements.watch(reader.await?, failures);
-    Ok(Opened { reader, writer, commits: Some(commits), statements })
+    Ok(Opened { reader, writer, commits, statements, write_probe })
 }
 
 /// Returns the file of the `SQLite` database at `url` if it is not there. Databases in memory and on `PostgreSQL` have none.
 #[must_use]
 pub fn missing_file(url: &str) -> Option<PathBuf> {
+    file_of(url).filter(|file| !file.exists())
+}
+
+/// Returns the folder of the `SQLite` file at `url`. Databases in memory and on `PostgreSQL` have none.
+#[must_use]
+pub fn folder(url: &str) -> Option<PathBuf> {
+    file_of(url)?.parent().map(Path::to_owned)
+}
+
+fn file_of(url: &str) -> Option<PathBuf> {
     if !url.starts_with("sqlite:") || url.contains(":memory:") {
         return None;
     }
     let options: SqliteConnectOptions = url.parse().ok()?;
     let file = options.get_filename();
-    (!file.exists()).then(|| std::path::absolute(file).unwrap_or_else(|_| file.to_owned()))
+    Some(std::path::absolute(file).unwrap_or_else(|_| file.to_owned()))
 }
 
 /// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only
@@ -211,11 +231,22 @@ async fn connect(
 }
 
 /// Begins a write transaction. On `SQLite` it takes the write lock at once. Otherwise, of two transactions that both read
-/// before writing, one would fail.
+/// before writing, one would fail. A connection that cannot begin one is replaced, and another one tries.
 ///
 /// # Errors
 /// The database cannot begin a transaction.
 pub async fn begin(db: &DatabaseConnection) -> Result<Transaction, DbErr> {
+    match begin_once(db).await {
+        Err(error) if unavailable::is_of_connection(&error) => {
+            // The pool counts failed statements, and `BEGIN` is none. This one fails as `BEGIN` did, and writes nothing.
+            let _ = db.execute_raw(Statement::from_string(db.get_database_backend(), WRITE_NOTHING)).await;
+            begin_once(db).await
+        }
+        begun => begun,
+    }
+}
+
+async fn begin_once(db: &DatabaseConnection) -> Result<Transaction, DbErr> {
     let immediate = (db.get_database_backend() == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
     let options = TransactionOptions { sqlite_transaction_mode: immediate, ..Default::default() };
     if immediate.is_some() {
@@ -235,7 +266,6 @@ mod tests {
         atomic::{AtomicBool, Ordering},
     };
 
-    use sea_orm::{ConnectionTrait as _, Statement};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::{TcpListener, TcpStream},

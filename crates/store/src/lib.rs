@@ -14,5 +14,6 @@ mod sqlite;
 pub mod transaction;
 pub mod unavailable;
 pub mod unit_of_work;
+pub mod write_probe;
 
 pub use error::Error;

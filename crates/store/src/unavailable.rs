@@ -49,6 +49,26 @@ pub fn is_unavailable(error: &DbErr) -> bool {
     }
 }
 
+/// Returns whether another connection may succeed at once: this one was lost, or what it has opened takes no writes.
+#[must_use]
+pub(crate) fn is_of_connection(error: &DbErr) -> bool {
+    let (DbErr::Conn(RuntimeErr::SqlxError(error))
+    | DbErr::Exec(RuntimeErr::SqlxError(error))
+    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return false;
+    };
+    match error.as_ref() {
+        sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            ["08", "25P03", READ_ONLY, "57P"].iter().any(|lost| code.len() == 5 && code.starts_with(lost))
+                || primary_code(&code).is_some_and(|code| [8, 10, 14].contains(&code))
+        }
+        _ => false,
+    }
+}
+
 fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => true,
@@ -63,7 +83,12 @@ fn code_is_temporary(error: &dyn DatabaseError) -> bool {
     if code.len() == 5 {
         return TEMPORARY.iter().any(|temporary| code.starts_with(temporary));
     }
-    code.parse::<i32>().is_ok_and(|code| TEMPORARY_IN_FILES.contains(&(code & 0xff)))
+    primary_code(&code).is_some_and(|code| TEMPORARY_IN_FILES.contains(&code))
+}
+
+/// The primary result code of `SQLite` in an extended one.
+fn primary_code(code: &str) -> Option<i32> {
+    code.parse::<i32>().ok().map(|code| code & 0xff)
 }
 
 #[cfg(test)]
