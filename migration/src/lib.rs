@@ -1,5 +1,6 @@
 //! The database schema: one migration per area, in the order of foreign keys.
 
+pub use schema::TABLES;
 use sea_orm_migration::prelude::*;
 pub use sea_orm_migration::{MigratorTrait, seaql_migrations};
 

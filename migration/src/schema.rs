@@ -63,13 +63,56 @@ fn over(prefix: &str, table: &'static str, columns: &[&'static str]) -> IndexCre
     index
 }
 
-/// Makes text on `PostgreSQL` behave as on `SQLite`: of any length, and ordered by its bytes. Each migration that adds text ends with it.
+/// The tables of the service. The schema may hold tables of other applications and of extensions, which no migration touches.
+pub const TABLES: &[&str] = &[
+    "account",
+    "account_link",
+    "annotation",
+    "attempt",
+    "audit_event",
+    "authorization_code",
+    "branded_keyword",
+    "classification",
+    "client_refusal",
+    "client_use",
+    "consent",
+    "departure",
+    "departure_key",
+    "device_code",
+    "filter_preset",
+    "former_trial",
+    "issuer_session",
+    "oauth_client",
+    "oauth_grant",
+    "pending_revocation",
+    "property",
+    "property_account",
+    "property_preference",
+    "property_tag",
+    "provider_connection",
+    "refresh_token",
+    "replay",
+    "revocation",
+    "search_account",
+    "session",
+    "share_link",
+    "signing_key",
+    "tag",
+    "team_grant",
+    "team_grant_property",
+    "users",
+];
+
+/// Makes text in [`TABLES`] on `PostgreSQL` behave as on `SQLite`: of any length, and ordered by its bytes. Each migration that adds text
+/// ends with it.
 ///
 /// The API limits lengths. A folded name may be longer than the name, because folding can turn one character into many. Lists must have
 /// the same order whatever the locale of the server.
 pub async fn order_text_by_bytes(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     if manager.get_database_backend() == DbBackend::Postgres {
-        manager.get_connection().execute_unprepared(ORDER_TEXT_BY_BYTES).await?;
+        let tables: Vec<String> = TABLES.iter().map(|table| format!("'{table}'")).collect();
+        let statement = ORDER_TEXT_BY_BYTES.replace("$tables", &tables.join(", "));
+        manager.get_connection().execute_unprepared(&statement).await?;
     }
     Ok(())
 }
@@ -81,7 +124,7 @@ DECLARE
 BEGIN
     FOR found IN
         SELECT table_name, column_name FROM information_schema.columns
-        WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'
+        WHERE table_schema = current_schema() AND table_name IN ($tables)
             AND data_type IN ('character varying', 'text') AND collation_name IS DISTINCT FROM 'C'
     LOOP
         EXECUTE format(

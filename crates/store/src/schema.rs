@@ -150,6 +150,64 @@ mod tests {
         check(&db).await.unwrap();
     }
 
+    #[tokio::test]
+    async fn the_list_of_tables_is_complete() {
+        let db = open("sqlite::memory:", 1).await.unwrap().writer;
+        migrate(&db).await.unwrap();
+        let ask = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'seaql_migrations' ORDER BY name";
+        let rows = db.query_all_raw(Statement::from_string(DbBackend::Sqlite, ask)).await.unwrap();
+        let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name").unwrap()).collect();
+        assert_eq!(names, migration::TABLES);
+    }
+
+    /// The columns of all tables and views of the schema, with the files that hold them: a table that is rewritten gets another file.
+    async fn columns(db: &DatabaseConnection) -> Vec<(String, String)> {
+        let ask = "SELECT c.relname::text AS name, concat_ws(' ', c.relkind, c.relfilenode, a.attname, a.atttypid, a.atttypmod, a.attcollation) AS is
+            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+            WHERE c.relnamespace = current_schema()::regnamespace ORDER BY 1, 2";
+        let rows = db.query_all_raw(Statement::from_string(DbBackend::Postgres, ask)).await.unwrap();
+        rows.iter().map(|row| (row.try_get("", "name").unwrap(), row.try_get("", "is").unwrap())).collect()
+    }
+
+    #[tokio::test]
+    async fn tables_of_other_applications_and_of_extensions_stay_as_they_are() {
+        let Some(fresh) = test_data::postgres::fresh().await else { return };
+        let server = open(&fresh.url, 1).await.unwrap().writer;
+        server.execute_unprepared("CREATE SCHEMA shared").await.unwrap();
+        let db = open(&format!("{}?options=-c%20search_path%3Dshared", fresh.url), 1).await.unwrap().writer;
+        let strangers = "CREATE EXTENSION pg_stat_statements SCHEMA shared;
+            CREATE TABLE other_app (name varchar(50) PRIMARY KEY, city text, note text COLLATE \"C\");
+            CREATE VIEW other_view AS SELECT name FROM other_app;
+            CREATE TABLE \"Tag\" (name varchar(50));
+            CREATE TYPE mood AS (word text);";
+        db.execute_unprepared(strangers).await.unwrap();
+        let before = columns(&db).await;
+        let of_strangers = |all: &[(String, String)]| -> Vec<_> {
+            all.iter().filter(|(name, _)| before.iter().any(|(other, _)| other == name)).cloned().collect()
+        };
+
+        migrate(&db).await.unwrap();
+        let migrated = columns(&db).await;
+        assert_eq!(of_strangers(&migrated), before);
+        let unordered = "SELECT 1 FROM information_schema.columns WHERE table_schema = 'shared' AND table_name = 'tag'
+            AND column_name = 'name' AND (collation_name IS DISTINCT FROM 'C' OR data_type <> 'text')";
+        assert!(db.query_one_raw(Statement::from_string(DbBackend::Postgres, unordered)).await.unwrap().is_none());
+
+        // An upgrade: the newest migration is applied to the schema before it.
+        let undo = "DROP TABLE device_code; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
+            DELETE FROM seaql_migrations WHERE version LIKE 'm0007%'";
+        db.execute_unprepared(undo).await.unwrap();
+        let undone = columns(&db).await;
+        let kept = |all: &[(String, String)]| -> Vec<_> {
+            all.iter()
+                .filter(|(name, _)| !name.contains("device_code") && !name.starts_with("oauth_client"))
+                .cloned()
+                .collect()
+        };
+        migrate(&db).await.unwrap();
+        assert_eq!(kept(&columns(&db).await), kept(&undone));
+    }
+
     #[test]
     fn a_version_works_with_a_newer_schema_until_what_it_needs_is_taken_away() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
