@@ -8,11 +8,13 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::{Instant, sleep};
+
 use super::{
     link::Link,
     names::Names,
     replicas::Replicas,
-    scripts::{ADAPT, ENTER, LEAVE, micros},
+    scripts::{ADAPT, ENTER, LEAVE, micros, millis},
 };
 
 /// A request may be let through so long before it starts. Its caller waits as long, and does not have to ask again.
@@ -20,6 +22,9 @@ const AHEAD: Duration = Duration::from_millis(250);
 
 /// The time for which a request counts as in flight if nobody says that it has ended.
 const IN_FLIGHT: Duration = Duration::from_secs(30);
+
+/// The pause before it is said again that a request has ended, while Redis is away.
+const LEAVE_AGAIN: Duration = Duration::from_millis(250);
 
 /// The greatest speed of a bucket: requests at once, and requests a second beyond those.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,13 +87,15 @@ impl Gates {
         self.replicas.count()
     }
 
-    /// Lets a request through all `gates`, or none. `None` if Redis is away.
+    /// Lets a request through all `gates`, or none. `None` if Redis is away. A call that was not answered may have been made, so the
+    /// request then leaves that gate as well.
     pub async fn enter(&self, gates: Vec<Gate>) -> Option<Entry> {
         let request = format!("{}:{}", self.replicas.me, self.requests.fetch_add(1, Ordering::Relaxed));
         let mut passed = Passed { gates: self.clone(), request, through: Vec::new(), starts_at: 0 };
         let mut longest = Duration::ZERO;
         for gate in gates {
             let Some((verdict, micros, now)) = self.enter_one(&passed.request, &gate).await else {
+                passed.through.push(gate);
                 passed.give_back();
                 return None;
             };
@@ -111,6 +118,7 @@ impl Gates {
 
     async fn enter_one(&self, request: &str, gate: &Gate) -> Option<(i8, u64, i64)> {
         let mut script = ENTER.prepare_invoke();
+        script.key(self.mark(request, gate));
         for name in self.keys(gate) {
             script.key(name);
         }
@@ -124,24 +132,30 @@ impl Gates {
         self.link.script(&script).await
     }
 
+    /// The key that remembers that a request has passed a gate, or left it.
+    fn mark(&self, request: &str, gate: &Gate) -> String {
+        self.names.gate(&gate.of, &format!("request {request}"))
+    }
+
     fn keys(&self, gate: &Gate) -> Vec<String> {
         let buckets = gate.buckets.iter().map(|(name, _)| *name);
         let sets = gate.in_flight.iter().map(|(name, _)| *name);
         buckets.chain(sets).map(|name| self.names.gate(&gate.of, name)).collect()
     }
 
-    /// Notes that a request has ended, or with `gives_back` that it never started.
-    async fn leave(&self, request: &str, gate: &Gate, gives_back: bool) {
+    /// Notes that a request has ended, or with `gives_back` that it never started. Returns false if Redis is away.
+    async fn leave(&self, request: &str, gate: &Gate, gives_back: bool) -> bool {
         if !gives_back && gate.in_flight.is_empty() {
-            return;
+            return true;
         }
         let keys = self.keys(gate);
         let buckets = if gives_back { gate.buckets.len() } else { 0 };
         let mut script = LEAVE.prepare_invoke();
+        script.key(self.mark(request, gate));
         for name in &keys[gate.buckets.len() - buckets..] {
             script.key(name);
         }
-        self.link.script::<()>(script.arg(request).arg(buckets)).await;
+        self.link.script::<()>(script.arg(request).arg(buckets).arg(millis(IN_FLIGHT))).await.is_some()
     }
 
     async fn adapt(&self, gate: &Gate, started_at: i64, success: bool) -> bool {
@@ -181,8 +195,11 @@ impl Passed {
         }
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
+                let expires_at = Instant::now() + IN_FLIGHT;
                 for gate in through {
-                    gates.leave(&request, &gate, gives_back).await;
+                    while !gates.leave(&request, &gate, gives_back).await && Instant::now() < expires_at {
+                        sleep(LEAVE_AGAIN).await;
+                    }
                 }
             });
         }

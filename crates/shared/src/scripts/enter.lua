@@ -1,22 +1,29 @@
 -- Lets a request through a gate, now or at most some time ahead. Times are microseconds of the server's clock.
--- KEYS: leaky buckets, then sets of the requests in flight.
+-- KEYS: the request's mark, leaky buckets, then sets of the requests in flight.
 -- ARGV: how far ahead, the request, how long it counts as in flight, the number of buckets; of each bucket its greatest burst, its
 -- greatest rate by the second, and the share of both that it begins with; of each set its greatest size.
 -- Returns 1 and how long to wait before the start, 0 and how long to wait before asking again, or -1 if one in flight must end
--- first; and now.
+-- first; and now. A request that has passed passes again without being counted. One that has left does not pass any more: its call
+-- was delayed.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local ahead, request, lasts, count = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-for set = count + 1, #KEYS do
+local mark = redis.call('GET', KEYS[1])
+if mark == 'left' then
+  return {0, 0, now}
+elseif mark then
+  return {1, math.max(tonumber(mark) - now, 0), now}
+end
+for set = count + 2, #KEYS do
   redis.call('ZREMRANGEBYSCORE', KEYS[set], '-inf', now)
-  if redis.call('ZCARD', KEYS[set]) >= tonumber(ARGV[4 + 3 * count + set - count]) then
+  if redis.call('ZCARD', KEYS[set]) >= tonumber(ARGV[3 + 2 * count + set]) then
     return {-1, 0, now}
   end
 end
 local opens, buckets = now, {}
 for at = 1, count do
   local burst, rate, share = tonumber(ARGV[2 + 3 * at]), tonumber(ARGV[3 + 3 * at]), tonumber(ARGV[4 + 3 * at])
-  local known = redis.call('HMGET', KEYS[at], 'level', 'at', 'burst', 'rate')
+  local known = redis.call('HMGET', KEYS[1 + at], 'level', 'at', 'burst', 'rate')
   local own = {level = tonumber(known[1] or 0), at = tonumber(known[2] or now)}
   own.burst = math.min(tonumber(known[3] or math.max(burst * share, 1)), burst)
   own.rate = math.min(tonumber(known[4] or rate * share), rate)
@@ -32,12 +39,14 @@ if opens - now > ahead then
   return {0, opens - now, now}
 end
 for at, own in ipairs(buckets) do
-  redis.call('HSET', KEYS[at], 'level', string.format('%.17g', own.level + 1), 'at', string.format('%.0f', own.at), 'burst',
+  redis.call('HSET', KEYS[1 + at], 'level', string.format('%.17g', own.level + 1), 'at', string.format('%.0f', own.at), 'burst',
     string.format('%.17g', own.burst), 'rate', string.format('%.17g', own.rate))
-  redis.call('PEXPIRE', KEYS[at], 90000000)
+  redis.call('PEXPIRE', KEYS[1 + at], 90000000)
 end
-for set = count + 1, #KEYS do
+local remembered = math.ceil((opens - now + lasts) / 1000)
+for set = count + 2, #KEYS do
   redis.call('ZADD', KEYS[set], opens + lasts, request)
-  redis.call('PEXPIRE', KEYS[set], math.ceil((opens - now + lasts) / 1000))
+  redis.call('PEXPIRE', KEYS[set], remembered)
 end
+redis.call('SET', KEYS[1], string.format('%.0f', opens), 'PX', remembered)
 return {1, opens - now, now}

@@ -3,6 +3,7 @@
 //! `SIGHTLINE_TEST_REDIS_URL` names a server for the tests that need one, which pass without a look otherwise. CI names one.
 
 mod model;
+mod pauses;
 mod schedule;
 mod scripts;
 mod server;

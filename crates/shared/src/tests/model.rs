@@ -10,6 +10,8 @@ pub struct Server {
     full_at: HashMap<String, f64>,
     buckets: HashMap<String, Bucket>,
     in_flight: HashMap<String, HashMap<String, f64>>,
+    /// Of requests that have passed when they start, and of those that have left nothing. Each until a time.
+    marks: HashMap<String, (Option<f64>, f64)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +85,11 @@ impl Server {
         lasts: f64,
         now: f64,
     ) -> (i8, f64) {
+        match self.marks.get(request).filter(|(_, until)| *until > now) {
+            Some((Some(starts), _)) => return (1, (starts - now).max(0.0)),
+            Some((None, _)) => return (0, 0.0),
+            None => {}
+        }
         for (name, most) in sets {
             let set = self.in_flight.entry((*name).to_owned()).or_default();
             set.retain(|_, until| *until > now);
@@ -117,15 +124,20 @@ impl Server {
         for (name, _) in sets {
             self.in_flight.entry((*name).to_owned()).or_default().insert(request.to_owned(), opens + lasts);
         }
+        self.marks.insert(request.to_owned(), (Some(opens), opens + lasts));
         (1, opens - now)
     }
 
     /// `leave.lua`
-    pub fn leave(&mut self, request: &str, buckets: &[&str], sets: &[&str]) {
-        for name in buckets {
-            if let Some(bucket) = self.buckets.get_mut(*name) {
-                bucket.level = (bucket.level - 1.0).max(0.0);
+    pub fn leave(&mut self, request: &str, buckets: &[&str], sets: &[&str], lasts: f64, now: f64) {
+        if !buckets.is_empty() {
+            let has_passed = self.marks.get(request).is_some_and(|(starts, until)| starts.is_some() && *until > now);
+            for name in buckets.iter().filter(|_| has_passed) {
+                if let Some(bucket) = self.buckets.get_mut(*name) {
+                    bucket.level = (bucket.level - 1.0).max(0.0);
+                }
             }
+            self.marks.insert(request.to_owned(), (None, now + lasts));
         }
         for name in sets {
             if let Some(set) = self.in_flight.get_mut(*name) {

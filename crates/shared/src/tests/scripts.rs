@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
+use rand::{Rng as _, SeedableRng as _, rngs::SmallRng, seq::IteratorRandom as _};
 
 use super::{model::Server, secrets, url};
 use crate::{
@@ -65,17 +65,32 @@ async fn requests_are_counted_as_in_the_model() {
 async fn requests_pass_gates_as_in_the_model() {
     let Some((link, names)) = server() else { return };
     let (mut model, mut random) = (Server::default(), SmallRng::seed_from_u64(3));
+    let mut random_again = SmallRng::seed_from_u64(4);
     let [all, shared, flight] = ["all", "shared", "flight"].map(|name| names.gate("site", name));
     let (most, ahead) = ([(6.0, 2_000.0, 0.5), (3.0, 1_000.0, 0.5)], 1_000.0);
-    let (mut passed, mut verdicts) = (Vec::<(String, i64)>::new(), [0; 3]);
+    let (mut passed, mut left, mut verdicts) = (Vec::<(String, f64, i64)>::new(), Vec::<String>::new(), [0; 3]);
+    // Longer than the test, however slow it is.
+    let long = 600_000_000.0;
     for number in 0..600 {
         match random.random_range(0..10) {
             0..7 => {
-                let request = format!("request {number}");
-                // Some requests in flight are forgotten at once, and others outlast the test, however slow it is.
-                let lasts = if random.random_bool(0.5) { 30_000.0 } else { 600_000_000.0 };
+                // Some requests in flight are forgotten at once.
+                let lasts = if random.random_bool(0.5) { 30_000.0 } else { long };
+                let again =
+                    passed.iter().filter(|(_, lasts, _)| *lasts == long).map(|(request, ..)| request).chain(&left);
+                let again = again.choose(&mut random).filter(|_| random_again.random_bool(0.2)).cloned();
+                let (is_new, lasts) = (again.is_none(), if again.is_some() { long } else { lasts });
+                let request = again.unwrap_or_else(|| format!("request {number}"));
                 let mut script = ENTER.prepare_invoke();
-                script.key(&all).key(&shared).key(&flight).arg(ahead).arg(&request).arg(lasts).arg(2);
+                script
+                    .key(names.gate("site", &request))
+                    .key(&all)
+                    .key(&shared)
+                    .key(&flight)
+                    .arg(ahead)
+                    .arg(&request)
+                    .arg(lasts)
+                    .arg(2);
                 for (burst, rate, share) in most {
                     script.arg(burst).arg(rate).arg(share);
                 }
@@ -86,24 +101,33 @@ async fn requests_pass_gates_as_in_the_model() {
                 assert_eq!(verdict, expected.0, "{number}");
                 assert!((wait as f64 - expected.1).abs() <= 1.0, "{number}: {wait} {expected:?}");
                 verdicts[usize::try_from(verdict + 1).unwrap()] += 1;
-                if verdict == 1 {
-                    passed.push((request, now + wait));
+                if verdict == 1 && is_new {
+                    passed.push((request, lasts, now + wait));
+                } else if !is_new {
+                    assert_eq!(verdict == 1, !left.contains(&request), "{number}");
                 }
             }
             7 if !passed.is_empty() => {
-                let (request, _) = passed.swap_remove(random.random_range(0..passed.len()));
-                let gives_back = random.random_bool(0.3);
+                let (request, lasts, _) = passed.swap_remove(random.random_range(0..passed.len()));
+                let gives_back = lasts == long && random.random_bool(0.6);
                 let mut script = LEAVE.prepare_invoke();
+                script.key(names.gate("site", &request));
                 if gives_back {
                     script.key(&all).key(&shared);
                 }
-                script.key(&flight).arg(&request).arg(if gives_back { 2 } else { 0 });
-                link.script::<i64>(&script).await.unwrap();
+                script.key(&flight).arg(&request).arg(if gives_back { 2 } else { 0 }).arg(600_000);
                 let back = [&*all, &*shared];
-                model.leave(&request, if gives_back { &back } else { &[] }, &[&flight]);
+                for _ in 0..random.random_range(1..3) {
+                    link.script::<i64>(&script).await.unwrap();
+                    let now = time(&link).await;
+                    model.leave(&request, if gives_back { &back } else { &[] }, &[&flight], long, now);
+                }
+                if gives_back {
+                    left.push(request);
+                }
             }
             _ if !passed.is_empty() => {
-                let (_, started) = passed[random.random_range(0..passed.len())].clone();
+                let (_, _, started) = passed[random.random_range(0..passed.len())].clone();
                 let success = random.random_bool(0.8);
                 let mut script = ADAPT.key(&all);
                 script.arg(u8::from(success)).arg(started).arg(most[0].0).arg(most[0].1);

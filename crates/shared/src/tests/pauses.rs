@@ -1,0 +1,109 @@
+//! The gates while Redis pauses: no request stays in flight that has ended.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::future::join_all;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::watch,
+    time::{Instant, sleep},
+};
+use url::Url;
+
+use super::{replica, secrets, url};
+use crate::{Entry, Gate, Gates, Most, Passed};
+
+/// The most requests of the site in flight.
+const PLACES: u32 = 4;
+
+/// A relay to Redis that can hold back what it gets. What it holds is passed on later, also if its sender has gone.
+struct Relay {
+    holds: Arc<watch::Sender<bool>>,
+    url: String,
+}
+
+impl Relay {
+    async fn before(url: &str) -> Self {
+        let mut near: Url = url.parse().unwrap();
+        let far = (near.host_str().unwrap().to_owned(), near.port().unwrap_or(6379));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        near.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
+        let holds = Arc::new(watch::Sender::new(false));
+        let held = holds.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(far.clone()).await.unwrap();
+                let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+                tokio::spawn(pass(from_client, to_server, held.subscribe()));
+                tokio::spawn(pass(from_server, to_client, watch::Sender::new(false).subscribe()));
+            }
+        });
+        Self { holds, url: near.into() }
+    }
+
+    fn hold(&self, holds: bool) {
+        self.holds.send_replace(holds);
+    }
+}
+
+async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut holds: watch::Receiver<bool>) {
+    let mut bytes = vec![0; 64 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut bytes).await {
+        let _ = holds.wait_for(|holds| !holds).await;
+        if to.write_all(&bytes[..length]).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn gates() -> Vec<Gate> {
+    let buckets = vec![("all", Most { burst: 1e6, per_second: 1e6 })];
+    vec![Gate { of: "site".to_owned(), buckets, begins_with: 1.0, in_flight: vec![("flight", PLACES)] }]
+}
+
+/// Takes all places at once. Returns fewer if some are taken.
+async fn fill(gates_of: &Gates) -> Vec<Passed> {
+    let entries = join_all((0..PLACES).map(|_| gates_of.enter(gates()))).await;
+    entries
+        .into_iter()
+        .filter_map(|entry| if let Some(Entry::Passed(passed, _)) = entry { Some(passed) } else { None })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_pause_leaves_no_request_in_flight() {
+    let Some(url) = url() else { return };
+    let relay = Relay::before(&url).await;
+    let secrets = secrets();
+    let (first, second) = (replica(&relay.url, &secrets).await, replica(&url, &secrets).await);
+    let ([link, _], paused, other) = (first.uses(), first.gates(), second.gates());
+    for round in 0..3 {
+        // Requests come while Redis pauses, until it is not asked any more. One that had passed before ends then.
+        let before = paused.enter(gates()).await;
+        relay.hold(true);
+        while link.is_up() {
+            assert!(fill(&paused).await.is_empty(), "round {round}: Redis answers");
+        }
+        drop(before);
+        sleep(Duration::from_millis(10)).await;
+        relay.hold(false);
+        // A place that nobody gives back is free again after thirty seconds only.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let taken = fill(&other).await.len();
+            if taken == usize::try_from(PLACES).unwrap() {
+                break;
+            }
+            assert!(Instant::now() < deadline, "round {round}: {taken} places are free");
+            sleep(Duration::from_millis(50)).await;
+        }
+        // The breaker lets calls through again.
+        while paused.enter(gates()).await.is_none() {
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
