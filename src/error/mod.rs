@@ -104,6 +104,12 @@ pub enum Error {
         /// The reason.
         trouble: TroubleKind,
     },
+    /// The service limits its own requests to the search engine, and one had no turn in time.
+    #[error("a request to the search engine was not sent")]
+    NotSent {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
     /// No credentials are stored for the provider.
     #[error("the provider is not connected")]
     ProviderNotConnected,
@@ -185,7 +191,7 @@ impl Error {
             Self::SearchSiteRefused { .. } => Code::SearchSiteRefused,
             Self::NotFinalYet { .. } => Code::NotFinalYet,
             Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
-            Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
+            Self::SearchEngineUnavailable { .. } | Self::NotSent { .. } => Code::SearchEngineUnavailable,
             Self::ProviderNotConnected => Code::ProviderNotConnected,
             Self::ProviderRejectedCredentials(_) => Code::ProviderRejectedCredentials,
             Self::TooMany(..) => Code::RateLimited,
@@ -232,6 +238,11 @@ impl Error {
                 format!("{field}: the plan tracks at most {allowed} properties; this would track {asked}.").into()
             }
             Self::SearchEngineUnavailable { retry_after, trouble } => wait(*trouble, *retry_after).into(),
+            Self::NotSent { retry_after } => format!(
+                "The service keeps within the search engine's quota for this search account, and other requests were first. Try again in \
+                 {retry_after} seconds."
+            )
+            .into(),
             Self::ProviderUnavailable { retry_after, limited } => {
                 let cause = if *limited { "limits the rate of requests" } else { "does not answer" };
                 format!("The provider {cause}. Try again in {retry_after} seconds.").into()
@@ -254,6 +265,7 @@ impl Error {
         match self {
             Self::SearchSiteRefused { retry_after, .. }
             | Self::SearchEngineUnavailable { retry_after, .. }
+            | Self::NotSent { retry_after }
             | Self::ProviderUnavailable { retry_after, .. }
             | Self::TooMany(_, retry_after) => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),

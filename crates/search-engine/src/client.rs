@@ -22,7 +22,7 @@ use super::{
     failure::{Failure, Verdict, judge},
     oauth::Oauth,
     outcomes::LastOutcomes,
-    pace::{Asker, Pacer},
+    pace::{Asker, Pacer, Permit},
     record::Records,
     refusal::RefusedSite,
     settings::{Account, Grants, Settings},
@@ -38,6 +38,9 @@ const LONGEST_WAIT: u64 = 3_600;
 
 /// The longest lifetime of an access token that it is believed, in seconds.
 const LONGEST_LIFE: u64 = 24 * 3_600;
+
+/// The time after which a request is worth sending again that had no turn.
+const TURN_RETRY: Duration = Duration::from_secs(5);
 
 /// An access token is not used this shortly before it expires.
 const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
@@ -227,7 +230,9 @@ impl SearchEngine {
         let outcome = tokio::time::timeout_at(deadline, tries)
             .await
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
-        self.records.note(account.id, site.is_some(), outcome.as_ref().err(), self.clock.now());
+        if !matches!(outcome, Err(SearchEngineError::NotSent { .. })) {
+            self.records.note(account.id, site.is_some(), outcome.as_ref().err(), self.clock.now());
+        }
         outcome
     }
 
@@ -242,7 +247,10 @@ impl SearchEngine {
         loop {
             let token = self.access_token(account).await;
             let answer = match &token {
-                Ok(token) => self.attempt(account, site, request().bearer_auth(token.expose_secret())).await,
+                Ok(token) => {
+                    let request = request().bearer_auth(token.expose_secret());
+                    self.attempt(account, site, request, deadline).await
+                }
                 Err(error) => Err(error.clone().into()),
             };
             let Failure { verdict, over_quota: quota } = match answer {
@@ -281,15 +289,34 @@ impl SearchEngine {
         backoff.mul_f64(0.5 + self.random.unit() / 2.0)
     }
 
+    /// Waits until a request about a site may start.
+    ///
+    /// # Errors
+    /// [`SearchEngineError::NotSent`] at the deadline.
+    async fn turn(
+        &self,
+        account: &Account,
+        (site, asker): (&SiteUrl, Asker),
+        deadline: tokio::time::Instant,
+    ) -> Result<Permit, SearchEngineError> {
+        let begun = tokio::time::Instant::now();
+        let turn = tokio::time::timeout_at(deadline, self.pacer.start(account.id, site, asker)).await;
+        turn.map_err(|_| SearchEngineError::NotSent {
+            waited: begun.elapsed(),
+            retry_after: self.pacer.quota_wait().max(TURN_RETRY),
+        })
+    }
+
     /// Makes one attempt when the pace permits it, and reports the outcome to the pace.
     async fn attempt<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
         site: Option<(&SiteUrl, Asker)>,
         request: reqwest::RequestBuilder,
+        deadline: tokio::time::Instant,
     ) -> Result<T, Failure> {
         let permit = match site {
-            Some((site, asker)) => Some(self.pacer.start(account.id, site, asker).await),
+            Some(site) => Some(self.turn(account, site, deadline).await?),
             None => None,
         };
         let start = tokio::time::Instant::now();

@@ -33,6 +33,14 @@ pub enum SearchEngineError {
     /// The deployment is misconfigured (API switched off, unknown client).
     #[error("the search engine is misconfigured: {0}")]
     Misconfigured(String),
+    /// The request was not sent: this service limits its own requests, and it had no turn before its deadline.
+    #[error("waited {} s for the pace", waited.as_secs())]
+    NotSent {
+        /// The time that it waited.
+        waited: Duration,
+        /// Time after which a retry makes sense.
+        retry_after: Duration,
+    },
     /// No response in time, or the quota is used up.
     #[error("no answer from the search engine: {detail}")]
     Unavailable {

@@ -34,7 +34,8 @@ impl From<&SearchEngineError> for FailureKind {
             SearchEngineError::PermissionLost(_) | SearchEngineError::SiteRefused { .. } => Self::SiteRefused,
             SearchEngineError::InvalidRequest(_) => Self::QuestionRefused,
             SearchEngineError::Misconfigured(_) => Self::Misconfigured,
-            SearchEngineError::Unavailable { quota: true, .. } => Self::Quota,
+            // What was not sent is not recorded.
+            SearchEngineError::Unavailable { quota: true, .. } | SearchEngineError::NotSent { .. } => Self::Quota,
             SearchEngineError::Unavailable { .. } => Self::Unreachable,
         }
     }

@@ -61,6 +61,7 @@ fn is_about_reading(error: &Error) -> bool {
         Error::SearchAccountDisconnected(_)
             | Error::SearchSiteRefused { .. }
             | Error::SearchEngineUnavailable { .. }
+            | Error::NotSent { .. }
             | Error::NotFound
     )
 }

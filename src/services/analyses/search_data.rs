@@ -175,6 +175,10 @@ pub async fn explain(
             let trouble = if quota { TroubleKind::Quota } else { TroubleKind::Unreachable };
             Error::SearchEngineUnavailable { retry_after: retry_after.as_secs().max(1), trouble }
         }
+        SearchEngineError::NotSent { retry_after, .. } => {
+            tracing::warn!(%error, "a request to the search engine was not sent");
+            Error::NotSent { retry_after: retry_after.as_secs().max(1) }
+        }
         SearchEngineError::Misconfigured(said) => {
             tracing::error!(said, "the search engine refuses this deployment");
             Error::SearchEngineUnavailable { retry_after: 60, trouble: TroubleKind::Misconfigured }
