@@ -11,10 +11,10 @@ REPLICAS = 3
 UNAVAILABLE = ("kill", "pause", "postgres", "cut-postgres", "cut-engine", "refuse", "stall")
 
 # Faults during which replicas decide by themselves, or what they share is lost.
-ALONE = ("redis-kill", "redis-flush", "cut-redis")
+ALONE = ("redis-kill", "redis-flush", "redis-pause", "cut-redis")
 
 # Further readings of a key that a fault may cost.
-COST = {"kill": 1, "pause": 1, "postgres": 1, "cut-postgres": 1, "cut-redis": 1, "redis-kill": REPLICAS, "redis-flush": REPLICAS}
+COST = {"kill": 1, "pause": 1, "postgres": 1, "cut-postgres": 1, "cut-redis": 1, "redis-kill": REPLICAS, "redis-pause": REPLICAS, "redis-flush": REPLICAS}
 
 # The time in which the recorded end of an answer and the replica's own time of it may differ.
 SLACK = 0.5
@@ -25,6 +25,9 @@ WAITS_SLOWED = 25
 
 # After a refusal the pace stays low for a minute, and then grows with each success.
 AFTERMATH = 75
+
+# The longest wait for an answer outside faults, and while Redis pauses, in seconds.
+LONGEST_WAIT = 5
 
 # How long a claim lasts, in milliseconds.
 CLAIM_LASTS = 30_000
@@ -120,7 +123,9 @@ class Checker:
             self.without_redis(),
             self.without_postgres(),
             self.rolling(),
+            *self.waiting(),
             self.shared(),
+            *self.disk(),
             *self.held(),
             self.trouble(),
         ]
@@ -333,6 +338,40 @@ class Checker:
     def rolling(self) -> Verdict:
         within = self.within(("rolling",))
         return Verdict("replicas replaced by another version: no failures", len(within), "requests", [r for r in within if self.is_failure(r)])
+
+    def waiting(self) -> list[Verdict]:
+        """No answer takes long outside faults, nor while Redis pauses. Where the engine has refused, the pace is low on purpose."""
+        quick = [r for r in self.requests if not self.is_slowed(r["start"], r["end"])]
+        quiet = [r for r in quick if not self.overlapping(r["start"], r["end"])]
+        others = tuple({fault["fault"] for fault in self.faults} - {"redis-pause"})
+        paused = [
+            r for r in quick if self.overlapping(r["start"], r["end"], ("redis-pause",)) and not self.overlapping(r["start"], r["end"], others)
+        ]
+        return [
+            Verdict(
+                f"no answer takes {LONGEST_WAIT} s {when}", len(found), "requests", [r for r in found if r["end"] - r["start"] > LONGEST_WAIT]
+            )
+            for when, found in (("outside faults", quiet), ("while Redis pauses in cold reads", paused))
+        ]
+
+    def disk(self) -> list[Verdict]:
+        """A disk that fills: what was acknowledged is stored once, what was refused has 503 with `Retry-After`, and it is seen."""
+        present: dict[str, int] = {}
+        for record in self.of("disk-present"):
+            present[record["text"]] = present.get(record["text"], 0) + 1
+        writes, full = self.of("disk-write"), self.of("disk-full")
+        known = [write for write in writes if write["acknowledged"]]
+        unknown = [write for write in writes if not write["acknowledged"]]
+        odd = [w for w in writes if any(status != 201 and not (status == 503 and retry) for status, retry in w["statuses"])]
+        later = [w for w in known if full and w["start"] > full[-1]["end"]]
+        wrong = [w for w in known if present.get(w["text"], 0) != 1] + [w for w in unknown if present.get(w["text"], 0) > 1]
+        unseen = [record for record in full if record["reads"] != 200 or record["database"] != "degraded"]
+        return [
+            Verdict("a disk that fills: acknowledged is stored, once", len(known), "writes", wrong),
+            Verdict("a disk that fills: only 503 with Retry-After", sum(r["refused"] for r in full), "refusals", odd),
+            Verdict("a disk that fills: reads go on, and health says so", len(full), "times", unseen),
+            Verdict("a disk that fills: writes are kept once there is room", len(later), "writes"),
+        ]
 
     def shared(self) -> Verdict:
         """Calls of Redis without an answer explain what else would be a violation. On a busy machine there are some, and not many."""

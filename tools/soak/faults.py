@@ -12,24 +12,29 @@ from world import PATIENCE, World
 
 EVERY_SECONDS = 20
 
-# A short run has these, in any order.
-CORE = ("kill", "postgres", "redis-kill", "rolling")
+# Every run has these, in any order.
+CORE = ("kill", "postgres", "redis-kill", "redis-pause", "rolling")
 ALL = (*CORE, "pause", "redis-flush", "cut-redis", "cut-postgres", "cut-engine", "refuse", "stall")
 
 # How long a pause, a cut, or a stall lasts.
 LASTS = 6
+# How often Redis pauses, how long at least and at most, and how long cold questions have run by then.
+PAUSES = 6
+PAUSE_MS = (300, 600)
+COLD_SECONDS = 0.1
+
 # How long the engine refuses. Each second of it halves the pace, which takes a minute to grow again.
 REFUSES = 1.5
 
 
 def schedule(seed: int, count: int) -> list[str]:
-    """As many faults, each kind as often as any other, the core first."""
+    """As many faults, but at least the core. Each kind is as often as any other, and the core is first."""
     dice = random.Random(f"{seed} faults")
     rest = [kind for kind in ALL if kind not in CORE]
     kinds = dice.sample(CORE, len(CORE)) + dice.sample(rest, len(rest))
     while len(kinds) < count:
         kinds += dice.sample(ALL, len(ALL))
-    return kinds[:count]
+    return kinds[: max(count, len(CORE))]
 
 
 class Faults:
@@ -49,6 +54,7 @@ class Faults:
             "pause": self._pause,
             "postgres": self._postgres,
             "redis-kill": self._redis_kill,
+            "redis-pause": self._redis_pause,
             "redis-flush": self._redis_flush,
             "cut-redis": self._cut_redis,
             "cut-postgres": self._cut_postgres,
@@ -108,6 +114,14 @@ class Faults:
         await self.world.redis.kill()
         await asyncio.sleep(4)
         await self.world.redis.start()
+
+    async def _redis_pause(self, record: dict, victim: str) -> None:
+        """Redis answers nobody for half a second while replicas read what nobody has."""
+        for _ in range(PAUSES):
+            cold = [self.load.spawn(self.load.cold(self.dice)) for _ in range(4)]
+            await asyncio.sleep(COLD_SECONDS)
+            await self.world.redis.say(f"CLIENT PAUSE {self.dice.randint(*PAUSE_MS)} ALL")
+            await asyncio.gather(*cold)
 
     async def _redis_flush(self, record: dict, victim: str) -> None:
         await self.world.redis.say("FLUSHALL")

@@ -106,6 +106,12 @@ class Load:
         hot = dice.random() < 0.9
         await self.ask("warm" if hot else "cold", self.question(dice, hot=hot))
 
+    async def cold(self, dice: random.Random) -> None:
+        """A large question that hardly anybody has asked: all tables of two windows."""
+        site, last = dice.choice(SITES), dice.randrange(12, 400)
+        window = f"startDate={self.world.day(last + dice.randrange(4))}&endDate={self.world.day(last)}"
+        await self.ask("cold", ("owner", site, f"performance?scope=all&compare=previous_period&{window}"))
+
     async def list_records(self, dice: random.Random) -> None:
         property_id = self.caller.properties["owner"][dice.choice(SITES)]
         paths = ("/api/tags", f"/api/properties/{property_id}/segments", "/api/properties?headline=false", "/api/team", "/api")

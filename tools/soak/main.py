@@ -16,6 +16,7 @@ from pathlib import Path
 
 from caller import Caller
 from checker import Checker, Limits, Verdict, complaints, table
+from disk import Disk
 from faults import EVERY_SECONDS, Faults, schedule
 from history import History, now
 from load import SITES, WRITTEN, Load
@@ -44,19 +45,24 @@ class Soak:
         self.world = World(folder, [str(Path(program).resolve()) for program in (options.now, options.next)], self.history)
         self.caller = Caller(self.world, self.history)
         self.load = Load(self.world, self.history, self.caller, options.seed)
+        self.disk = Disk(folder, self.world.binaries[0], self.history)
 
     async def run(self) -> list[Verdict]:
         try:
             await self.world.start()
             await self.caller.sign_in()
             await self.world.settled()
+            await self.disk.start()
+            filling = asyncio.ensure_future(self.disk.run())
             sampling = asyncio.ensure_future(self._sample())
             self.load.start()
             await self._strike()
             await self.load.stop()
             sampling.cancel()
+            await filling
             await self._look()
         finally:
+            await self.disk.stop()
             await self.world.stop()
         limits = Limits(BUCKET, REFILL, TTL_SECONDS, RATE_PER_MINUTE, RATE_BURST)
         checker = Checker(self.history.records, limits)

@@ -37,6 +37,19 @@ def present(key: str) -> dict:
     return {"kind": "present", "text": f"note {key}", "start": 900, "end": 900}
 
 
+def disk_write(text: str, acknowledged: bool = True, *statuses: list, start: float = 10) -> dict:
+    tried = list(statuses) or [[201, None]]
+    return {"kind": "disk-write", "text": text, "acknowledged": acknowledged, "statuses": tried, "start": start, "end": start + 1}
+
+
+def disk_present(text: str) -> dict:
+    return {"kind": "disk-present", "text": text, "start": 900, "end": 900}
+
+
+def disk_full(reads: int = 200, database: str = "degraded") -> dict:
+    return {"kind": "disk-full", "reads": reads, "database": database, "refused": 40, "start": 12, "end": 15}
+
+
 def held(*shown: str, words: int = 500) -> dict:
     return {"kind": "held", "key": "sl:2", "words": words, "shown": list(shown), "start": 900, "end": 900}
 
@@ -45,7 +58,9 @@ def sound() -> list[dict]:
     """A history in which everything that can be counted is there, and nothing is wrong."""
     return [
         fault("kill", 20, 30, "a"), fault("redis-kill", 40, 50), fault("postgres", 60, 70), fault("rolling", 80, 100),
-        *(request(time) for time in (1, 45, 65, 90)),
+        fault("redis-pause", 160, 170), *(request(time) for time in (1, 45, 65, 90, 165)),
+        disk_write("a"), disk_present("a"), disk_write("b", True, [503, "5"], [201, None], start=13), disk_present("b"), disk_full(),
+        disk_write("c", start=20), disk_present("c"), disk_write("d", False, [503, "5"], start=14),
         request(64, 503, retry_after="1"), request(20.5, 0, broken="reset"),
         request(2, question=QUESTION, figures="right"), {"kind": "oracle", "question": QUESTION, "figures": "right", "start": 900, "end": 900},
         *(request(200 + index / 10, op="hammer") for index in range(30)), request(203, 429, op="hammer", retry_after="1"),
@@ -151,6 +166,23 @@ class CheckerTest(unittest.TestCase):
         self.broken("replicas replaced", request(90, 503, retry_after="1"))
         self.broken("PostgreSQL stopped", request(65, 500))
 
+    def test_waiting(self) -> None:
+        slow = {**request(300), "end": 305.1}
+        self.broken("no answer takes 5 s outside", slow)
+        self.broken("no answer takes 5 s while Redis pauses", {**request(164), "end": 169.5})
+        self.assertEqual(self.verdicts(lambda records: records.append({**request(60), "end": 69})), set())
+        self.assertEqual(self.verdicts(lambda records: records.extend([fault("refuse", 290, 291), slow])), set())
+
+    def test_a_disk_that_fills(self) -> None:
+        self.broken("a disk that fills: acknowledged", disk_write("lost"))
+        self.broken("a disk that fills: acknowledged", disk_present("a"))
+        self.broken("a disk that fills: acknowledged", disk_present("d"), disk_present("d"))
+        self.broken("a disk that fills: only 503", disk_write("e", False, [500, None]))
+        self.broken("a disk that fills: only 503", disk_write("e", False, [503, None]))
+        self.broken("a disk that fills: reads", disk_full(reads=503))
+        self.broken("a disk that fills: reads", disk_full(database="ok"))
+        self.broken("a disk that fills: writes", without=lambda record: record.get("text") == "c")
+
     def test_replicas_that_share_nothing(self) -> None:
         self.broken("replicas decide together", {"kind": "alone", "replica": "c", "calls": 100, "start": 300, "end": 301})
 
@@ -168,7 +200,7 @@ class CheckerTest(unittest.TestCase):
 class ScheduleTest(unittest.TestCase):
     def test_short_runs_have_the_core_and_long_ones_everything(self) -> None:
         for seed in range(20):
-            self.assertEqual(set(schedule(seed, 4)), set(CORE))
+            self.assertEqual(set(schedule(seed, 1)), set(CORE))
             self.assertEqual(set(schedule(seed, 30)), set(ALL))
 
 
