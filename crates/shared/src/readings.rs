@@ -27,6 +27,9 @@ use super::{
 /// The time for which a claim lasts beyond the patience with its owner. A question of the search engine takes less.
 const CLAIMED: Duration = Duration::from_secs(30);
 
+/// The pause before a claim is released again, while Redis is away.
+const RELEASE_AGAIN: Duration = Duration::from_millis(250);
+
 /// The time for which a failure is remembered, so that those who wait do not ask in turn.
 const FAILED: Duration = Duration::from_secs(1);
 
@@ -132,7 +135,7 @@ impl Readings {
         let (mut step, mut has_waited) = (Step::Claim, false);
         loop {
             let event = match step {
-                Step::Claim => self.claim(&name, &me, wanted).await,
+                Step::Claim => self.or_release(self.claim(&name, &me, wanted).await, &name, &me),
                 Step::Look => {
                     if !std::mem::replace(&mut has_waited, true) {
                         uses.waited.fetch_add(1, Ordering::Relaxed);
@@ -146,9 +149,9 @@ impl Readings {
                 }
                 Step::TakeOver(claim) => {
                     uses.taken_over.fetch_add(1, Ordering::Relaxed);
-                    self.take_over(&name, claim.text.as_bytes(), &me, wanted).await
+                    self.or_release(self.take_over(&name, claim.text.as_bytes(), &me, wanted).await, &name, &me)
                 }
-                Step::Replace(bytes) => self.take_over(&name, &bytes, &me, wanted).await,
+                Step::Replace(bytes) => self.or_release(self.take_over(&name, &bytes, &me, wanted).await, &name, &me),
                 Step::Own => {
                     uses.won.fetch_add(1, Ordering::Relaxed);
                     return Found::Mine(Claimed { readings: self.clone(), name, claim: Some(me) });
@@ -212,6 +215,16 @@ impl Readings {
             }
             cursor = next;
         }
+    }
+
+    /// Releases a claim in the background if Redis did not answer the call for it: the call may have been made, and others would wait for
+    /// this replica.
+    fn or_release(&self, event: Event<Vec<u8>>, name: &str, me: &Claim) -> Event<Vec<u8>> {
+        if matches!(event, Event::Away) {
+            let (readings, name, me) = (self.clone(), name.to_owned(), me.clone());
+            tokio::spawn(async move { readings.release(&name, &me).await });
+        }
+        event
     }
 
     async fn claim(&self, name: &str, me: &Claim, wanted: &Wanted<'_>) -> Event<Vec<u8>> {
@@ -290,12 +303,13 @@ impl Claimed {
         let Some(claim) = self.claim.take() else { return };
         let (readings, name) = (self.readings.clone(), self.name.clone());
         tokio::spawn(async move {
-            match readings.sealed(&name, reading, expires_at).await {
-                Some((value, lasts)) => {
-                    if readings.swap(&name, claim.text.as_bytes(), true, &value, lasts).await == Some(false) {
-                        readings.0.uses.fenced.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
+            let put = match readings.sealed(&name, reading, expires_at).await {
+                Some((value, lasts)) => readings.swap(&name, claim.text.as_bytes(), true, &value, lasts).await,
+                None => None,
+            };
+            match put {
+                Some(true) => {}
+                Some(false) => drop(readings.0.uses.fenced.fetch_add(1, Ordering::Relaxed)),
                 None => readings.release(&name, &claim).await,
             }
         });
@@ -305,9 +319,11 @@ impl Claimed {
     pub fn fail(mut self) {
         let Some(claim) = self.claim.take() else { return };
         let (readings, name) = (self.readings.clone(), self.name.clone());
-        tokio::spawn(
-            async move { readings.swap(&name, claim.text.as_bytes(), false, &readings.failure(), FAILED).await },
-        );
+        tokio::spawn(async move {
+            if readings.swap(&name, claim.text.as_bytes(), false, &readings.failure(), FAILED).await.is_none() {
+                readings.release(&name, &claim).await;
+            }
+        });
     }
 }
 
@@ -323,7 +339,11 @@ impl Drop for Claimed {
 }
 
 impl Readings {
+    /// Deletes a claim, if it is still there. Tries again while Redis is away, until the claim has ended by itself.
     async fn release(&self, name: &str, claim: &Claim) {
-        self.swap(name, claim.text.as_bytes(), false, b"", CLAIMED).await;
+        let ends_at = Instant::now() + CLAIMED;
+        while self.swap(name, claim.text.as_bytes(), false, b"", CLAIMED).await.is_none() && Instant::now() < ends_at {
+            sleep(RELEASE_AGAIN).await;
+        }
     }
 }

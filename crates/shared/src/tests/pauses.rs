@@ -1,7 +1,9 @@
-//! The gates while Redis pauses: no request stays in flight that has ended.
+//! Replicas while Redis pauses: no request stays in flight that has ended, and no claim stays that nobody holds.
 
 use std::{sync::Arc, time::Duration};
 
+use chrono::TimeDelta;
+use common::clock::Clock;
 use futures_util::future::join_all;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -15,7 +17,7 @@ use tokio::{
 use url::Url;
 
 use super::{replica, secrets, url};
-use crate::{Entry, Gate, Gates, Most, Passed};
+use crate::{Entry, Found, Gate, Gates, Most, Passed, Urgency, Wanted};
 
 /// The most requests of the site in flight.
 const PLACES: u32 = 4;
@@ -105,5 +107,36 @@ async fn a_pause_leaves_no_request_in_flight() {
         while paused.enter(gates()).await.is_none() {
             sleep(Duration::from_millis(50)).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_pause_leaves_no_claim() {
+    let Some(url) = url() else { return };
+    let relay = Relay::before(&url).await;
+    let secrets = secrets();
+    let (first, second) = (replica(&relay.url, &secrets).await, replica(&url, &secrets).await);
+    let ([_, link], paused, other) = (first.uses(), first.readings(), second.readings());
+    let wanted = |request| Wanted { scope: "account:1", request, urgency: Urgency::Soon, patience: Duration::ZERO };
+    let Found::Mine(put) = paused.find(&wanted("put")).await else { panic!("nobody has it") };
+    let Found::Mine(failed) = paused.find(&wanted("failed")).await else { panic!("nobody has it") };
+    let Found::Mine(dropped) = paused.find(&wanted("dropped")).await else { panic!("nobody has it") };
+    relay.hold(true);
+    let Found::Alone = paused.find(&wanted("in doubt")).await else { panic!("Redis answers") };
+    put.put(b"a reading".to_vec(), Clock::system().now() + TimeDelta::hours(1));
+    failed.fail();
+    drop(dropped);
+    while link.is_up() {
+        paused.get("account:1", "anything").await;
+    }
+    relay.hold(false);
+    // A claim that stays ends after thirty seconds.
+    let begun = Instant::now();
+    for request in ["in doubt", "put", "failed", "dropped"] {
+        match other.find(&wanted(request)).await {
+            Found::Mine(_) | Found::Reading(_) | Found::Failed => {}
+            Found::Alone => panic!("{request}: Redis is away"),
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{request}: {:?}", begun.elapsed());
     }
 }
