@@ -28,7 +28,7 @@ use tokio::{
     sync::Semaphore,
 };
 
-use super::until_read::until_read;
+use super::until_sent::until_sent;
 
 /// The maximum number of answers that are encoded while they are read. Beyond it answers are sent plain.
 const MAX_ENCODERS: usize = 64;
@@ -92,7 +92,7 @@ impl Encoders {
         let Ok(permit) = self.0.clone().try_acquire_owned() else { return Ok(response) };
         let pieces = Pieces { inner: response.take_body().into_async_read(), left: PIECE };
         response.set_body(Body::from_async_read(pieces));
-        Ok(until_read(coding.encoded(response), permit))
+        Ok(until_sent(coding.encoded(response), permit))
     }
 }
 
@@ -113,7 +113,7 @@ async fn at_once(
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         response.set_body(packed);
     }
-    Ok(until_read(response, body))
+    Ok(until_sent(response, body))
 }
 
 /// A reader that lets other tasks run after each [`PIECE`]. What reads it does so in one poll as long as there are bytes.
@@ -251,7 +251,7 @@ mod tests {
         let (encoders, held) = (Encoders(Arc::new(Semaphore::new(0))), Arc::new(()));
         let of_app = held.clone();
         let client =
-            client(make_sync(move |_| until_read("x".repeat(PIECE).into_response(), of_app.clone())), &encoders);
+            client(make_sync(move |_| until_sent("x".repeat(PIECE).into_response(), of_app.clone())), &encoders);
         let answer = client.get("/").header("accept-encoding", "gzip").send().await.0;
         assert_eq!(answer.header("content-encoding"), Some("gzip"));
         assert_eq!(Arc::strong_count(&held), 3, "of the test, of the app and of the unread answer");

@@ -27,7 +27,7 @@ pub mod rate_limit;
 pub mod request_id;
 pub mod tools;
 pub mod trailing_slash;
-mod until_read;
+mod until_sent;
 pub mod version;
 
 use std::sync::Arc;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use common::{addresses::ClientAddress, places::Places};
+use common::{addresses::ClientAddress, byte_budget::ByteBudget, places::Places};
+use http_body::Body as _;
+use http_body_util::combinators::BoxBody;
 use pages::paths::TOOLS;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
@@ -15,7 +17,7 @@ use store::{
     rate_limit::{Rate, Standing},
 };
 
-use super::until_read::until_read;
+use super::until_sent::until_sent;
 
 /// The number of requests that one address may send to the embedded issuer in a minute, in one burst or not. Many people may share
 /// an address. Each needs a few requests to sign in and one an hour to stay signed in.
@@ -67,6 +69,8 @@ pub struct RateLimit {
     pub limits: Option<CallerLimits>,
     /// The requests in flight.
     pub in_flight: Places<String>,
+    /// The bytes of answers that wait to be read.
+    pub unread: ByteBudget<String>,
     /// The rate of callers that are identified only by their address.
     pub anonymous: Rate,
 }
@@ -86,12 +90,14 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     };
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
         Err(too_many(request.uri().path(), seconds))
-    } else if let Some(place) = settings.in_flight.take(caller.under_way) {
+    } else if let Some(place) = settings.in_flight.take(caller.under_way.clone()) {
         if let Some(standing) = standing {
             request.set_data(standing);
         }
+        let holders = vec![caller.under_way, format!("network/{}", ClientAddress::of(&request).network())];
         let answer = next.call(request).await;
-        answer.map(|answer| until_read(answer.into_response(), place))
+        let answer = answer.map(|answer| until_sent(answer.into_response(), place));
+        answer.and_then(|answer| settings.within_budget(answer, holders))
     } else {
         Err(too_many(request.uri().path(), SOON))
     };
@@ -128,7 +134,41 @@ pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>,
     Ok(response)
 }
 
+/// The budget for answers that wait to be read, in bytes, and the share of one person, share link or network.
+const UNREAD: u64 = 128 << 20;
+const UNREAD_OF_ONE: u64 = UNREAD / 4;
+
+/// Answers of at most this size do not count: a connection buffers as much, and the requests in flight are limited.
+const SMALL: u64 = 64 << 10;
+
+/// The value of `Retry-After`, in seconds, where answers that wait to be read have used up the memory for them.
+const UNTIL_READ: u64 = 2;
+
+/// The budget for answers that wait to be read.
+#[must_use]
+pub fn unread() -> ByteBudget<String> {
+    ByteBudget::new(UNREAD, UNREAD_OF_ONE)
+}
+
 impl RateLimit {
+    /// Takes the size of an answer from the budgets of its `holders` until it has been sent. A streamed answer is in memory by pieces, and
+    /// counts as small.
+    ///
+    /// # Errors
+    /// 503 if the holders have not read answers before this one.
+    fn within_budget(&self, mut answer: Response, holders: Vec<String>) -> Result<Response> {
+        let body = BoxBody::from(answer.take_body());
+        let size = body.size_hint().exact().unwrap_or_default();
+        answer.set_body(body);
+        if size <= SMALL {
+            return Ok(answer);
+        }
+        match self.unread.take(holders, size) {
+            Some(taken) => Ok(until_sent(answer, taken)),
+            None => Err(ApiError::new(Code::Unavailable).retry_after(UNTIL_READ).into()),
+        }
+    }
+
     /// Returns the caller to limit, or `None` for answers without a body, and for requests that are limited after authentication.
     fn caller(&self, request: &Request) -> Option<Limited> {
         if let Some(CountedAs { key, rate, under_way }) = request.data::<CountedAs>().cloned() {
@@ -193,8 +233,6 @@ pub fn tell(response: &mut Response, standing: &Standing) {
 mod tests {
     use common::clock::Clock;
     use futures_util::stream;
-    use http_body::Body as _;
-    use http_body_util::combinators::BoxBody;
     use poem::{Body, EndpointExt, endpoint::make_sync, test::TestClient};
     use test_data::noon;
 
@@ -214,7 +252,7 @@ mod tests {
 
     fn client(limits: Option<CallerLimits>, max_in_flight: usize) -> TestClient<impl Endpoint> {
         let in_flight = Places::new(max_in_flight);
-        let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
+        let settings = Arc::new(RateLimit { limits, in_flight, unread: unread(), anonymous: Rate::new(60, 2) });
         let app = make_sync(|request: Request| answer(request.uri().path()));
         let app = app.around(move |next, request| limit(settings.clone(), next, request));
         let settings = Arc::new(Errors { other_paths: Arc::default(), subscribe_url: String::new() });

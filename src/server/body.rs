@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::watch::{Request, SLOW_BYTES};
 
-/// A watched body. It yields chunks of at most [`SLOW_BYTES`], so that every chunk has the same time to be read.
+/// A watched body. It yields chunks of at most [`SLOW_BYTES`]: the connection buffers a few of them, and every chunk has the same time to be
+/// read.
 pub(super) struct WatchedBody<B> {
     /// The rest of the response. `None` after it was abandoned because the client did not read it.
     rest: Arc<Mutex<Option<Rest<B>>>>,
@@ -27,8 +28,8 @@ struct Rest<B> {
 }
 
 impl<B> Rest<B> {
-    fn piece(&mut self, max_bytes: usize) -> Frame<Bytes> {
-        Frame::data(self.frame.split_to(self.frame.len().min(max_bytes)))
+    fn piece(&mut self) -> Frame<Bytes> {
+        Frame::data(self.frame.split_to(self.frame.len().min(SLOW_BYTES)))
     }
 }
 
@@ -74,7 +75,7 @@ impl<B: Body<Data = Bytes, Error = io::Error> + Unpin + Send + 'static> Body for
                 None => return Poll::Ready(None),
             }
         }
-        let piece = rest.piece(if this.request.is_stream { SLOW_BYTES } else { usize::MAX });
+        let piece = rest.piece();
         drop(held);
         if this.request.is_stream {
             this.hand_over();

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     body::WatchedBody,
     io::WatchedSocket,
+    kept::KeptUntilSent,
     open::ConnectionPlace,
     watch::{Deadlines, Overdue, Watch},
 };
@@ -52,11 +53,12 @@ impl Server {
         let requests = watch.clone();
         let (endpoint, local) = (self.endpoint.clone(), self.local);
         let service = service_fn(move |request: http::Request<Incoming>| {
-            let (endpoint, under_way) = (endpoint.clone(), requests.begin(request.version()));
+            let (endpoint, mut under_way) = (endpoint.clone(), requests.begin(request.version()));
             async move {
                 let (local, remote) = (LocalAddr(Addr::SocketAddr(local)), RemoteAddr(Addr::SocketAddr(peer)));
                 let response = endpoint.get_response((request, local, remote, Scheme::HTTP).into()).await;
-                let response = http::Response::from(response);
+                let mut response = http::Response::from(response);
+                under_way.kept = KeptUntilSent::take(response.extensions_mut());
                 Ok::<_, Infallible>(response.map(|body| WatchedBody::new(body, under_way)))
             }
         });

@@ -56,8 +56,12 @@ impl AsyncWrite for WatchedSocket {
         self.stream.is_write_vectored()
     }
 
+    /// Called when all that was buffered has been written.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+        let this = self.get_mut();
+        ready!(Pin::new(&mut this.stream).poll_flush(context))?;
+        this.watch.flushed();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -7,13 +7,14 @@ mod accept;
 mod body;
 mod connection;
 mod io;
+mod kept;
 mod open;
 mod watch;
 
 use common::addresses::TrustedProxies;
 use telemetry::polls::PollMeter;
 
-pub use self::{accept::serve, watch::Deadlines};
+pub use self::{accept::serve, kept::KeptUntilSent, watch::Deadlines};
 
 /// Limits on open connections and their time.
 #[derive(Debug, Clone)]

@@ -9,6 +9,8 @@ use std::{
 use http::Version;
 use tokio::time::Instant;
 
+use super::kept::Kept;
+
 /// Bytes that a client must read within [`Deadlines::slow`]: 1 kB/s over 30 seconds.
 pub(super) const SLOW_BYTES: usize = 30_000;
 
@@ -70,6 +72,8 @@ pub(super) struct Request {
     /// True if the request is one of several streams on its connection. The socket's progress then does not show the stream's
     /// progress.
     pub(super) is_stream: bool,
+    /// What its response keeps until it has been sent.
+    pub(super) kept: Vec<Kept>,
 }
 
 struct Progress {
@@ -84,6 +88,8 @@ struct Progress {
     /// HTTP/2 responses whose next chunk has not been requested, and since when, by request.
     unread: HashMap<u64, (Instant, Abandon)>,
     writing: Writing,
+    /// What responses keep whose bodies have ended, and whose last bytes wait to be written.
+    unsent: Vec<Kept>,
     cut: bool,
 }
 
@@ -106,6 +112,7 @@ impl Watch {
             head_since: Some(now),
             unread: HashMap::new(),
             writing: Writing::default(),
+            unsent: Vec::new(),
             cut: false,
         })))
     }
@@ -117,7 +124,7 @@ impl Watch {
         progress.head_since = None;
         progress.under_way += 1;
         progress.requests += 1;
-        Request { watch: self.clone(), id: progress.requests, is_stream: progress.http2 }
+        Request { watch: self.clone(), id: progress.requests, is_stream: progress.http2, kept: Vec::new() }
     }
 
     /// Records that the socket received bytes.
@@ -142,6 +149,13 @@ impl Watch {
         let writing = &mut self.progress().writing;
         writing.blocked = true;
         writing.since.get_or_insert(now);
+    }
+
+    /// Records that the socket accepted all bytes that waited to be written.
+    pub(super) fn flushed(&self) {
+        // Dropping a value may call back into this watch, so the lock is released first.
+        let sent = std::mem::take(&mut self.progress().unsent);
+        drop(sent);
     }
 
     /// Records that a response failed while it was sent. The connection must not end as if the response were complete.
@@ -243,6 +257,7 @@ impl Drop for Request {
     fn drop(&mut self) {
         let mut progress = self.watch.progress();
         progress.unread.remove(&self.id);
+        progress.unsent.append(&mut self.kept);
         progress.under_way -= 1;
         if progress.under_way == 0 {
             progress.idle_since = Instant::now();

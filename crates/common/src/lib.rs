@@ -2,6 +2,7 @@
 
 pub mod addresses;
 pub mod base_url;
+pub mod byte_budget;
 pub mod byte_cache;
 pub mod clock;
 pub mod coding;
