@@ -344,6 +344,24 @@ mod tests {
     }
 
     #[test]
+    fn a_response_keeps_its_place_until_its_last_bytes_are_written() {
+        let watch = Watch::new(Instant::now());
+        let place: Arc<()> = Arc::default();
+        for version in [Version::HTTP_11, Version::HTTP_2] {
+            let mut request = watch.begin(version);
+            request.kept = vec![place.clone()];
+            watch.flushed();
+            drop(request);
+            assert_eq!(Arc::strong_count(&place), 2, "its last piece is buffered");
+            watch.flushed();
+            assert_eq!(Arc::strong_count(&place), 1);
+        }
+        watch.begin(Version::HTTP_11).kept = vec![place.clone()];
+        drop(watch);
+        assert_eq!(Arc::strong_count(&place), 1, "the connection has ended");
+    }
+
+    #[test]
     fn of_an_http2_connection_the_one_stream_is_given_up() {
         let start = Instant::now();
         let watch = Watch::new(start);
