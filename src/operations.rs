@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::error::{ApiError, Code, ErrorBody};
 use bytes::Bytes;
+use common::compute::beside_unless;
 use poem::{
     Endpoint as _, Request, ResponseParts,
     endpoint::BoxEndpoint,
@@ -13,6 +14,9 @@ use poem_openapi::types::ParseFromJSON as _;
 use serde_json::Value;
 
 use crate::error::Error;
+
+/// Answers of at most this many bytes are parsed at once.
+const SMALL: usize = 64 * 1024;
 
 /// The operations behind their layers, which answer errors as responses.
 #[derive(Clone)]
@@ -45,7 +49,8 @@ impl Operations {
         if body.is_empty() && parts.status.is_success() {
             return Ok(Value::Null);
         }
-        let json = serde_json::from_slice(&body).map_err(|_| ApiError::new(Code::Internal))?;
+        let parsed = beside_unless(body.len() <= SMALL, move || serde_json::from_slice(&body)).await;
+        let json = parsed.map_err(Error::from)?.map_err(|_| ApiError::new(Code::Internal))?;
         if parts.status.is_success() { Ok(json) } else { Err(refusal_of(&parts, json)) }
     }
 }

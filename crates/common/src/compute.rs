@@ -2,7 +2,11 @@
 
 use std::sync::LazyLock;
 
-use tokio::{sync::Semaphore, task::JoinError};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::Semaphore,
+    task::{JoinError, block_in_place},
+};
 use tokio_util::task::AbortOnDropHandle;
 
 /// The work panicked.
@@ -45,6 +49,13 @@ pub async fn beside_unless<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Died> {
     if small { Ok(work()) } else { beside(work).await }
+}
+
+/// Runs `work` on the calling thread, while other tasks of the runtime continue on another one. For work that borrows. A runtime with one
+/// thread, as in tests, waits for it.
+pub fn in_place<T>(work: impl FnOnce() -> T) -> T {
+    let has_threads = Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if has_threads { block_in_place(work) } else { work() }
 }
 
 #[cfg(test)]
@@ -96,6 +107,24 @@ mod tests {
         let done = join_all((0..100).map(work)).await;
         assert!(done.into_iter().map(Result::unwrap).eq(0..100));
         assert!((1..=cores).contains(&most.load(Ordering::SeqCst)));
+    }
+
+    /// Two workers draw, and a task that both wait for still runs.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn work_in_place_holds_up_no_other_task() {
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Arc::new(std::sync::Mutex::new(wait));
+        let drawing = [(); 2].map(|()| {
+            let wait = wait.clone();
+            tokio::spawn(async move { in_place(|| wait.lock().unwrap().recv_timeout(Duration::from_mins(1)).is_ok()) })
+        });
+        for _ in 0..2 {
+            let done = done.clone();
+            tokio::spawn(async move { done.send(()) }).await.unwrap().unwrap();
+        }
+        for drawn in drawing {
+            assert!(drawn.await.unwrap());
+        }
     }
 
     #[tokio::test]

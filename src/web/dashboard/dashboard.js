@@ -2,18 +2,21 @@
 const main = () => document.getElementById('main');
 let asked;
 
+// The path of a page without the conditions in it.
+const page = (url) => new URL(url).pathname.replace(/\/where\/.*\//, '/').replace(/\/overview$|\/$/, '');
+
 async function go(url, isNew = true) {
   asked?.abort();
   asked = new AbortController();
   main().setAttribute('aria-busy', 'true');
   try {
     const answer = await fetch(url, { signal: asked.signal, headers: { Accept: 'text/html' } });
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const found = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const focused = document.activeElement?.textContent;
-    if (!page.getElementById('main') || new URL(answer.url).pathname !== new URL(url).pathname) return location.assign(url);
-    document.title = page.title;
-    main().replaceWith(page.getElementById('main'));
-    if (isNew) history.pushState({}, '', url);
+    if (!found.getElementById('main') || page(answer.url) !== page(url)) return location.assign(url);
+    document.title = found.title;
+    main().replaceWith(found.getElementById('main'));
+    if (isNew) history.pushState({}, '', answer.url);
     const again = [...main().querySelectorAll('a,button')].find((one) => one.textContent === focused);
     (again ?? main()).focus({ preventScroll: true });
   } catch (error) {
@@ -22,8 +25,8 @@ async function go(url, isNew = true) {
 }
 
 addEventListener('click', (event) => {
-  const link = event.target.closest?.('main a[href^="?"]');
-  if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+  const link = event.target.closest?.('main a[href]');
+  if (!link || link.origin !== location.origin || link.hash || page(link.href) !== page(location.href) || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
   event.preventDefault();
   go(link.href);
 });

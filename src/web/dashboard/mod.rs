@@ -3,6 +3,7 @@
 //! Pages ask the operations, through the layers that every request for them passes. So they show the same numbers, to the same people.
 //! There is no other way to data here. Signed-in people open `/` and `/p/{id}`; readers of a share link open `/share/{token}`.
 
+mod address;
 mod ask;
 mod door;
 mod draw;
@@ -64,8 +65,12 @@ const SITES: &str = "/";
 const OVERVIEW: &str = "/p/:id";
 /// Another page of a property.
 const PART: &str = "/p/:id/:part";
+/// A page of a property with conditions in its address.
+const NARROWED: &str = "/p/:id/where/*conditions";
 /// The page behind a share link.
 const SHARED: &str = "/share/:token";
+/// The page behind a share link with conditions in its address.
+const SHARED_NARROWED: &str = "/share/:token/where/*conditions";
 /// The script.
 const SCRIPT: &str = "/assets/dashboard.js";
 
@@ -76,8 +81,10 @@ const ALL_SITES: &str = "All sites";
 pub fn paths() -> impl Iterator<Item = (&'static str, &'static str)> {
     Part::patterns().map(|pattern| (pattern, "GET, HEAD, POST")).chain([
         (SITES, "GET, HEAD, POST"),
+        (NARROWED, "GET, HEAD, POST"),
         (PART, "GET, HEAD, POST"),
         (SHARED, "GET, HEAD"),
+        (SHARED_NARROWED, "GET, HEAD"),
         (shared_csv::QUERIES, "GET, HEAD"),
         (shared_csv::PAGES, "GET, HEAD"),
         (SCRIPT, "GET, HEAD"),
@@ -99,7 +106,11 @@ pub enum Visitors<'p> {
 #[must_use]
 pub fn visitors(path: &str) -> Option<Visitors<'_>> {
     if let Some(rest) = path.strip_prefix("/share/") {
-        return Some(rest.split_once('/').map_or(Visitors::Readers(rest), |(token, _)| Visitors::Takers(token)));
+        return Some(match rest.split_once('/') {
+            Some((token, rest)) if !rest.starts_with(address::START) => Visitors::Takers(token),
+            Some((token, _)) => Visitors::Readers(token),
+            None => Visitors::Readers(rest),
+        });
     }
     (path == SITES || path.starts_with("/p/")).then_some(Visitors::People)
 }
@@ -126,7 +137,7 @@ impl Dashboard {
     #[must_use]
     pub fn mount(self, routes: Route, operations: BoxEndpoint<'static>) -> Route {
         let (base_url, operations) = (self.base_url.clone(), Operations::new(operations));
-        let shared = get(read).data(self.clone()).data(operations.clone());
+        let shared = || get(read).data(self.clone()).data(operations.clone());
         let file = || get(shared_csv::show).data(operations.clone());
         let own =
             |endpoint: poem::RouteMethod| on_own_host(endpoint.data(self.clone()).data(operations.clone()), &base_url);
@@ -134,7 +145,9 @@ impl Dashboard {
             .at(SITES, own(get(list).post(send)))
             .at(OVERVIEW, own(get(open).post(send)))
             .at(PART, own(get(open).post(send)))
-            .at(SHARED, shared)
+            .at(NARROWED, own(get(open).post(send)))
+            .at(SHARED, shared())
+            .at(SHARED_NARROWED, shared())
             .at(shared_csv::QUERIES, file())
             .at(shared_csv::PAGES, file())
             .at(SCRIPT, fixed("text/javascript; charset=utf-8", include_str!("dashboard.js")))
@@ -259,11 +272,19 @@ async fn send(
 /// Shows the page of a share link.
 #[handler]
 async fn read(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
+    let path = address::without_conditions(page.uri().path());
     // The token as it was sent: another spelling of a token is another token.
-    let door = Door::Shared(page.uri().path().strip_prefix("/share/").unwrap_or_default().to_owned());
+    let Some(token) = path.strip_prefix("/share/").filter(|token| !token.contains('/')) else {
+        return dashboard.nothing();
+    };
+    let door = Door::Shared(token.to_owned());
     let work = contents(dashboard.clone(), operations.clone(), page.into(), door, Part::Overview, None);
     let counted = page.data::<LaterCount>().cloned().zip(dashboard.limits.clone());
     let frame = Frame::Readers(counted);
+    let view = View::read(page.uri().path(), page.uri().query().unwrap_or_default(), Part::Overview.names());
+    if let Some(address) = view.ok().and_then(|view| view.elsewhere()) {
+        return redirect(&address);
+    }
     let mut response = frame.answer_with(StatusCode::OK, "Search performance", ready(None), work.boxed()).await;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
@@ -281,7 +302,7 @@ async fn contents(
 ) -> Shown {
     let asker = Asker { operations: &operations, page: &visit };
     let today = dashboard.clock.pacific_today();
-    let view = View::read(visit.query(), part.names()).and_then(|view| view.checked(today));
+    let view = View::read(visit.path(), visit.query(), part.names()).and_then(|view| view.checked(today));
     let found = match view {
         Ok(view) => property(asker, &door, part, &view).await.map(|(site, last)| (view, site, last.unwrap_or(today))),
         Err(refusal) => Err(refusal),

@@ -1,7 +1,9 @@
 //! The pages of people who are signed in, and what answers a visit and a form of each.
 
 use api::{
+    answer::List,
     error::{ApiError, Code},
+    filters::FilterPreset,
     properties::PropertyAnswer,
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -70,7 +72,7 @@ impl Place {
             Self::Sites => &sites::NAMES[..],
             Self::Of { part, .. } => part.names(),
         };
-        let view = View::read(visit.query(), names).ok();
+        let view = View::read(visit.path(), visit.query(), names).ok();
         let kept = view.map(|view| view.link(&[("edit", None), ("day", None), ("suggest", None)])).unwrap_or_default();
         let mark = if kept.len() > 1 { "&" } else { "?" };
         let entry = sent.segment("id").filter(|_| matches!(self, Self::Sites)).map(|id| format!("#site-{id}"));
@@ -100,7 +102,31 @@ impl Place {
         if page.data::<Admitted>().is_none() {
             return dashboard.to_sign_in(page);
         }
+        match self.elsewhere(operations, page).await {
+            Ok(None) => {}
+            Ok(Some(address)) => return redirect(&address),
+            Err(refusal) => {
+                let (frame, door) = (Frame::People(dashboard.navigation.clone()), self.door().cloned());
+                return refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None });
+            }
+        }
         self.answer(dashboard, operations, page.into(), StatusCode::OK, None).await
+    }
+
+    /// Returns the address of the page with its conditions in the path, where they were sent in the query string, or as saved filters.
+    ///
+    /// # Errors
+    /// 404 for saved filters that the visitor does not have.
+    async fn elsewhere(&self, operations: &Operations, page: &Request) -> Result<Option<String>, ApiError> {
+        let Self::Of { part, .. } = self else { return Ok(None) };
+        let visit = Visit::from(page);
+        // The page says what is wrong with its address.
+        let Ok(view) = View::read(visit.path(), visit.query(), part.names()) else { return Ok(None) };
+        let Some(id) = &view.preset else { return Ok(view.elsewhere()) };
+        let asker = Asker { operations, page: &visit };
+        let presets: List<FilterPreset> = asker.ask("/api/filter-presets", &[]).await?;
+        let preset = presets.data.into_iter().find(|preset| preset.id.to_string() == *id);
+        preset.map(|preset| Some(view.filtered(&preset.filters))).ok_or_else(|| ApiError::new(Code::NotFound))
     }
 
     /// Takes a form of the page. What changes nothing is shown again, with what was written in it.

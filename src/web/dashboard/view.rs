@@ -1,4 +1,5 @@
-//! The state of a page. Its address holds all of it, so that a link, a bookmark and the back button lead to the same numbers.
+//! The state of a page. Its address holds all of it, so that a link, a bookmark and the back button lead to the same numbers: the
+//! conditions are in its path, everything else in its query string.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +14,15 @@ use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use super::kind;
+use super::{
+    address::{self, Address, MOST_BYTES},
+    kind,
+};
 use crate::services::analyses::windows::{Windows, oldest_day};
 
 /// The parameters that mean to a page what they mean to the operations.
-const OF_THE_API: [&str; 9] = [
-    "startDate",
-    "endDate",
-    "compare",
-    "compareStart",
-    "compareEnd",
-    "classification",
-    "searchType",
-    "filters",
-    "dataState",
-];
+const OF_THE_API: [&str; 8] =
+    ["startDate", "endDate", "compare", "compareStart", "compareEnd", "classification", "searchType", "dataState"];
 
 /// The name of the comparison that compares nothing.
 pub const NO_COMPARISON: &str = "none";
@@ -41,7 +36,8 @@ const DEFAULT_PERIOD: Period = Period::Days(28);
 /// The state of a page.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// The parameters that were sent and have a value.
+    address: Address,
+    /// The parameters that were sent and have a value, without the conditions.
     given: BTreeMap<&'static str, String>,
     /// The named period, unless there are dates.
     period: Option<Period>,
@@ -49,18 +45,25 @@ pub struct View {
     pub metric: Metric,
     /// The conditions.
     pub filters: Vec<FilterCondition>,
+    /// The saved filters that replace the conditions. No link of the page carries them.
+    pub preset: Option<String>,
     /// The outcome of the form before. No link of the page carries it.
     pub done: Option<String>,
 }
 
 impl View {
-    /// Reads the state from a query string. A page takes the parameters of the question, `period`, `metric`, `done`, and its own `names`.
+    /// Reads the state from an address. A page takes the parameters of the question, `preset`, `period`, `metric`, `done`, and its own
+    /// `names`.
     ///
     /// # Errors
-    /// `invalid_request` for an unknown name, for a name that comes twice, and for a value that is not allowed.
-    pub fn read(query: &str, names: &[&'static str]) -> Result<Self, ApiError> {
+    /// `invalid_request` for an unknown name, for a name that comes twice, for a value that is not allowed, and for too long conditions.
+    pub fn read(path: &str, query: &str, names: &[&'static str]) -> Result<Self, ApiError> {
+        let address =
+            Address::of(path).ok_or_else(|| ApiError::invalid("filters", "the address holds none that can be read"))?;
         let pairs = decoded(query).ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
-        let known = || OF_THE_API.into_iter().chain(["period", "metric", "done"]).chain(names.iter().copied());
+        let known = || {
+            OF_THE_API.into_iter().chain(["filters", "preset", "period", "metric", "done"]).chain(names.iter().copied())
+        };
         let mut given = BTreeMap::new();
         // A form also sends the fields that were left empty.
         for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
@@ -81,10 +84,15 @@ impl View {
         let metric = text("metric").map_or(Some(Metric::Clicks), Metric::named);
         let metric =
             metric.ok_or_else(|| ApiError::invalid("metric", "must be clicks, impressions, ctr or position"))?;
-        let filters = text("filters").map(Filters::parse).transpose();
-        let filters = filters.map_err(|fault| ApiError::invalid("filters", &fault))?.unwrap_or_default().0;
-        let done = given.remove("done");
-        Ok(Self { given, period, metric, filters, done })
+        let filters = conditions(&address, given.remove("filters").as_deref())?;
+        let (preset, done) = (given.remove("preset"), given.remove("done"));
+        Ok(Self { address, given, period, metric, filters, preset, done })
+    }
+
+    /// Returns the address of the same state with its conditions in the path, if they were sent in the query string.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<String> {
+        (self.filters != self.address.conditions).then(|| self.filtered(&self.filters))
     }
 
     /// The value of a parameter that was sent.
@@ -164,6 +172,7 @@ impl View {
         for name in OF_THE_API.into_iter().filter(|name| !["startDate", "endDate", "compare"].contains(name)) {
             pairs.extend(self.text(name).map(|value| (name, value.to_owned())));
         }
+        pairs.extend(self.conditions());
         match (window, self.text("startDate"), self.text("endDate")) {
             (Some(Window { start_date, end_date }), _, _) => {
                 pairs.push(("startDate", start_date.to_string()));
@@ -197,7 +206,13 @@ impl View {
         let names = OF_THE_API.into_iter().filter(|name| !of_days.contains(name));
         let rest = names.filter_map(|name| Some((name, self.text(name)?.to_owned())));
         let compare = (self.text("compare") != Some(NO_COMPARISON)).then(|| ("compare", name_of(DEFAULT_COMPARISON)));
-        rest.chain(compare).collect()
+        rest.chain(self.conditions()).chain(compare).collect()
+    }
+
+    /// The conditions as a parameter of the API.
+    #[must_use]
+    pub fn conditions(&self) -> Option<(&'static str, String)> {
+        (!self.filters.is_empty()).then(|| ("filters", Filters(self.filters.clone()).to_value().to_string()))
     }
 
     /// Returns the parameters with these names that were sent.
@@ -221,6 +236,10 @@ impl View {
     /// Returns the address of the same page with some parameters changed, or left out where the new value is `None`.
     #[must_use]
     pub fn link(&self, changes: &[(&'static str, Option<&str>)]) -> String {
+        format!("?{}", self.query(changes))
+    }
+
+    fn query(&self, changes: &[(&'static str, Option<&str>)]) -> String {
         let mut pairs = self.given.clone();
         for (name, value) in changes {
             match value {
@@ -228,7 +247,7 @@ impl View {
                 None => pairs.remove(name),
             };
         }
-        format!("?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
+        Serializer::new(String::new()).extend_pairs(pairs).finish()
     }
 
     /// Returns the parameters that were sent, without some names.
@@ -237,31 +256,31 @@ impl View {
         kept.map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Returns the state that another page of the site has with the same question.
+    /// Returns the address of another page of the site with the same question.
     #[must_use]
-    pub fn elsewhere(&self) -> Self {
+    pub fn to(&self, page: &str) -> String {
+        self.on(page, &self.filters)
+    }
+
+    /// Returns the address of a page of the site with the same question but for its conditions.
+    fn on(&self, page: &str, filters: &[FilterCondition]) -> String {
         let kept = self.given.iter().filter(|(name, _)| OF_THE_API.contains(name) || **name == "period");
-        Self { given: kept.map(|(name, value)| (*name, value.clone())).collect(), ..self.clone() }
+        let query = Serializer::new(String::new()).extend_pairs(kept).finish();
+        with_query(self.address.to(filters, page), &query)
     }
 
-    /// Returns the query string that leads to another page with the same question, or nothing if it asks nothing special.
+    /// Returns the address of a page of the site with one more condition, or `None` if the conditions it has cannot be narrowed by one more:
+    /// `and` binds tighter than `or`. Without a `page`, of this one.
     #[must_use]
-    pub fn carried(&self) -> String {
-        let query = Serializer::new(String::new()).extend_pairs(self.elsewhere().given).finish();
-        if query.is_empty() { query } else { format!("?{query}") }
-    }
-
-    /// Returns the address of the page with one more condition, or `None` if the conditions it has cannot be narrowed by one more:
-    /// `and` binds tighter than `or`.
-    #[must_use]
-    pub fn narrowed(&self, dimension: FilterDimension, value: &str) -> Option<String> {
+    pub fn narrowed(&self, page: Option<&str>, dimension: FilterDimension, value: &str) -> Option<String> {
         if self.has_alternatives() {
             return None;
         }
         let added =
             FilterCondition { dimension, operator: FilterOperator::Equals, value: value.to_owned(), logic: None };
         let others = self.filters.iter().filter(|condition| **condition != added).cloned();
-        Some(self.filtered(&others.chain([added.clone()]).collect::<Vec<_>>()))
+        let filters = others.chain([added.clone()]).collect::<Vec<_>>();
+        Some(page.map_or_else(|| self.filtered(&filters), |page| self.on(page, &filters)))
     }
 
     /// Returns the address of the page without the condition at `index`; without all of them if some are alternatives.
@@ -293,12 +312,46 @@ impl View {
         self.filters.iter().any(|condition| condition.logic == Some(FilterLogic::Or))
     }
 
+    /// Returns the address of the page without conditions, and with some parameters changed.
+    #[must_use]
+    pub fn everything(&self, changes: &[(&'static str, Option<&str>)]) -> String {
+        with_query(self.address.to(&[], &self.address.page), &self.query(changes))
+    }
+
     /// Returns the address of the page with these conditions.
     #[must_use]
     pub fn filtered(&self, filters: &[FilterCondition]) -> String {
-        let json = (!filters.is_empty()).then(|| Filters(filters.to_vec()).to_value().to_string());
-        self.link(&[("filters", json.as_deref()), ("offset", None)])
+        if self.address.is_secret()
+            && self.address.conditions.is_empty()
+            && !filters.is_empty()
+            && self.filters.is_empty()
+        {
+            // A reference to a path below this one would repeat it. The page leads from here to its address.
+            let json = Filters(filters.to_vec()).to_value().to_string();
+            return self.link(&[("filters", Some(&json)), ("offset", None)]);
+        }
+        with_query(self.address.to(filters, &self.address.page), &self.query(&[("offset", None)]))
     }
+}
+
+/// The conditions of an address: those of its path, or those of its query string.
+fn conditions(address: &Address, sent: Option<&str>) -> Result<Vec<FilterCondition>, ApiError> {
+    let of_path = (!address.conditions.is_empty()).then(|| Filters(address.conditions.clone()).to_value().to_string());
+    if of_path.is_some() && sent.is_some() {
+        return Err(ApiError::invalid("filters", "give either conditions in the path or filters"));
+    }
+    let filters = of_path.as_deref().or(sent).map(Filters::parse).transpose();
+    let filters = filters.map_err(|fault| ApiError::invalid("filters", &fault))?.unwrap_or_default().0;
+    if address::length(&filters) > MOST_BYTES {
+        let bound =
+            format!("a page takes at most {MOST_BYTES} bytes of conditions; ask the API, which takes longer ones");
+        return Err(ApiError::invalid("filters", &bound));
+    }
+    Ok(filters)
+}
+
+fn with_query(path: String, query: &str) -> String {
+    if query.is_empty() { path } else { format!("{path}?{query}") }
 }
 
 /// The name of a comparison as a parameter has it.
@@ -315,7 +368,13 @@ mod tests {
     use super::*;
 
     fn view(query: &str) -> View {
-        View::read(query, &["tab"]).unwrap()
+        View::read("/p/1/pages", query, &["tab"]).unwrap()
+    }
+
+    /// The state of the page that a link leads to.
+    fn at(link: &str) -> View {
+        let (path, query) = link.split_once('?').unwrap_or((link, ""));
+        View::read(path, query, &["tab"]).unwrap()
     }
 
     fn day(text: &str) -> NaiveDate {
@@ -356,25 +415,52 @@ mod tests {
 
     #[test]
     fn a_condition_is_added_once_and_taken_away() {
-        let narrowed = view("tab=pages").narrowed(FilterDimension::Country, "usa").unwrap();
-        let once = view(narrowed.trim_start_matches('?'));
-        assert_eq!(once.narrowed(FilterDimension::Country, "usa"), Some(narrowed));
-        assert_eq!((once.filters.len(), once.widened(0)), (1, "?tab=pages".to_owned()));
+        let narrowed = view("tab=pages").narrowed(None, FilterDimension::Country, "usa").unwrap();
+        assert_eq!(narrowed, "/p/1/where/country=usa/pages?tab=pages");
+        let once = at(&narrowed);
+        assert_eq!(once.narrowed(None, FilterDimension::Country, "usa").unwrap(), "pages?tab=pages", "it is there");
+        assert_eq!((once.filters.len(), once.widened(0)), (1, "/p/1/pages?tab=pages".to_owned()));
+        assert_eq!(
+            once.narrowed(Some("overview"), FilterDimension::Device, "MOBILE").unwrap(),
+            "device=MOBILE/overview"
+        );
     }
 
     #[test]
     fn another_page_gets_the_question_alone() {
         let view = view("tab=pages&metric=position&searchType=image&period=last_week");
-        assert_eq!(view.carried(), "?period=last_week&searchType=image");
-        assert_eq!(view.elsewhere().link(&[]), view.carried());
+        assert_eq!(view.to("queries"), "/p/1/queries?period=last_week&searchType=image");
+        assert_eq!(view.to("overview"), "/p/1?period=last_week&searchType=image");
+    }
+
+    #[test]
+    fn conditions_in_the_query_string_move_into_the_path() {
+        let filters = r#"[{"dimension":"page","operator":"contains","value":"/a"}]"#;
+        let query = Serializer::new("metric=ctr&".to_owned()).append_pair("filters", filters).finish();
+        let address = view(&query).elsewhere().unwrap();
+        assert_eq!(address, "/p/1/where/page.contains=~1a/pages?metric=ctr");
+        assert_eq!((at(&address).elsewhere(), at(&address).filters), (None, view(&query).filters));
+        assert_eq!(view("metric=ctr").elsewhere(), None);
+    }
+
+    #[test]
+    fn a_page_takes_conditions_up_to_a_length() {
+        let filters = |length: usize| {
+            let json = format!(r#"[{{"dimension":"query","operator":"contains","value":"{}"}}]"#, "a".repeat(length));
+            View::read("/p/1", &Serializer::new(String::new()).append_pair("filters", &json).finish(), &[])
+        };
+        let own = "query.contains=/".len();
+        assert!(filters(2_000).is_ok());
+        let hint = filters(MOST_BYTES - own + 1).unwrap_err().hint.unwrap();
+        assert!(hint.starts_with("filters: a page takes at most 4096 bytes"), "{hint}");
     }
 
     #[test]
     fn alternatives_are_not_narrowed() {
         let filters = r#"[{"dimension":"query","operator":"equals","value":"a"},{"dimension":"query","operator":"equals","value":"b","logic":"or"}]"#;
         let query = Serializer::new(String::new()).append_pair("filters", filters).finish();
-        assert_eq!(view(&query).narrowed(FilterDimension::Country, "usa"), None);
-        assert_eq!(view(&query).widened(0), "?");
+        assert_eq!(view(&query).narrowed(None, FilterDimension::Country, "usa"), None);
+        assert_eq!(view(&query).widened(0), "/p/1/pages");
     }
 
     #[test]
@@ -387,7 +473,7 @@ mod tests {
             ("period=last_week&startDate=2026-01-01", "period: "),
             ("filters=x", "filters: "),
         ] {
-            let hint = View::read(query, &["tab"]).unwrap_err().hint.unwrap();
+            let hint = View::read("/p/1", query, &["tab"]).unwrap_err().hint.unwrap();
             assert!(hint.starts_with(name), "{query}: {hint}");
         }
     }

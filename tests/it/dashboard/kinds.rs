@@ -63,12 +63,12 @@ async fn a_question_that_a_kind_of_search_cannot_answer_leads_to_one_that_it_can
         (
             format!("filters={}&searchType=discover", on("query")),
             "Discover has no queries, and a condition of this question is on them.",
-            "href=\"?searchType=discover\">Discover without it</a>",
+            "?searchType=discover\">Discover without it</a>",
         ),
         (
             format!("filters={}&searchType=discover", on("device")),
             "Discover has no devices, and a condition of this question is on them.",
-            "href=\"?searchType=discover\">Discover without it</a>",
+            "?searchType=discover\">Discover without it</a>",
         ),
         (
             "classification=branded&searchType=discover".to_owned(),
@@ -77,12 +77,12 @@ async fn a_question_that_a_kind_of_search_cannot_answer_leads_to_one_that_it_can
         ),
     ] {
         for part in ["", "/pages"] {
-            let page = browser.get(&format!("{at}{part}?{query}")).await.expect(200);
+            let page = browser.follow(&format!("{at}{part}?{query}")).await.expect(200);
             holds(&page, &[reason.to_owned(), link.to_owned()]);
         }
     }
     // Questions without an answer are not offered.
-    let page = browser.get(&format!("{at}?filters={}", on("query"))).await.expect(200);
+    let page = browser.follow(&format!("{at}?filters={}", on("query"))).await.expect(200);
     holds(
         &page,
         &["Discover<span class=\"visually-hidden\"> is not available: it lacks what a condition is on".to_owned()],

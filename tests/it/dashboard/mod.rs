@@ -175,19 +175,46 @@ async fn a_row_leads_to_the_overview_that_it_filters() {
     let at = path(&browser, "northmoor").await;
     let page = browser.get(&at).await.expect(200);
     let link =
-        page.between("href=\"", "\"").into_iter().find(|link| link.contains("country")).unwrap().replace("&amp;", "&");
-    let narrowed = browser.get(&format!("{at}{link}")).await.expect(200);
+        page.between("href=\"", "\"").into_iter().find(|link| link.contains("country=")).unwrap().replace("&amp;", "&");
+    assert!(link.starts_with(&format!("{at}/where/country=")), "{link}");
+    let narrowed = browser.get(&link).await.expect(200);
     assert!(narrowed.body.contains("class=\"chip\""), "{}", narrowed.body);
     assert_ne!(narrowed.between("<strong>", "</strong>"), page.between("<strong>", "</strong>"));
     let table = browser.get(&format!("{at}/queries?sort=-impressions&least=10&find=a")).await.expect(200);
     let row = table
         .between("href=\"", "\"")
         .into_iter()
-        .find(|link| link.starts_with(&format!("{at}?")) && link.contains("filters="))
+        .find(|link| link.contains("/where/query="))
         .unwrap()
         .replace("&amp;", "&");
-    assert!(row.starts_with(&format!("{at}?")), "{row}");
+    assert!(row.starts_with(&format!("{at}/where/query=")) && row.ends_with("/overview"), "{row}");
     browser.get(&row).await.expect(200);
+}
+
+/// However many links a page has, it holds its conditions a few times: its links are relative to its own address.
+#[tokio::test]
+async fn a_page_carries_its_question_once() {
+    let app = TestApp::start(|_| {}).await;
+    let (browser, owner) = (Browser::signed_in(&app, "owner").await, app.actor("owner").await);
+    let at = path(&browser, "northmoor").await;
+    let made =
+        owner.post(&format!("/api/properties/{}/share-links", &at[3..]), &serde_json::json!({})).await.expect(201);
+    let shared_at = format!("/share/{}", made.json["data"]["token"].as_str().unwrap());
+    let needle = "zyx".repeat(150);
+    let condition = |number| serde_json::json!({ "dimension": "page", "operator": "not_contains", "value": format!("{needle}{number}") });
+    let filters = serde_json::Value::from((0..8).map(condition).collect::<Vec<_>>()).to_string();
+    let filters: String = url::form_urlencoded::byte_serialize(filters.as_bytes()).collect();
+    for page in [at.clone(), format!("{at}/queries"), format!("{at}/pages"), format!("{at}/growth"), shared_at] {
+        let plain = browser.get(&page).await.expect(200).body.len();
+        let narrowed = browser.follow(&format!("{page}?filters={filters}")).await.expect(200);
+        assert!(narrowed.body.contains(&needle) && narrowed.body.contains("class=\"chip\""), "{page}");
+        let (times, longer) = (narrowed.body.matches(&needle).count() / 8, narrowed.body.len().saturating_sub(plain));
+        assert!(times <= 12 && longer < 60_000, "{page}: {times} times, {longer} bytes longer");
+    }
+    let many = serde_json::Value::from((0..9).map(condition).collect::<Vec<_>>()).to_string();
+    let many: String = url::form_urlencoded::byte_serialize(many.as_bytes()).collect();
+    let refused = browser.get(&format!("{at}?filters={many}")).await.expect(400);
+    assert!(refused.body.contains("filters: a page takes at most 4096 bytes of conditions"), "{}", refused.body);
 }
 
 #[tokio::test]
@@ -214,18 +241,23 @@ async fn filters_are_saved_used_and_deleted() {
     let at = path(&browser, "northmoor").await;
     let filters = r#"[{"dimension":"country","operator":"equals","value":"usa"}]"#;
     let query: String = url::form_urlencoded::byte_serialize(filters.as_bytes()).collect();
-    let page = browser.get(&format!("{at}/queries?filters={query}")).await.expect(200);
+    let page = browser.follow(&format!("{at}/queries?filters={query}")).await.expect(200);
     assert!(page.body.contains("Save these filters as"), "{}", page.body);
     let form = [("do", "save_filters"), ("key", "k"), ("filters", filters), ("name", "Only <us>")];
     for _ in 0..2 {
-        let sent = browser.post(&format!("{at}/queries?filters={query}"), &form).await;
-        sent.leads_to(&format!("{at}/queries?filters={query}&done=saved"));
+        let sent = browser.post(&format!("{at}/where/country=usa/queries"), &form).await;
+        sent.leads_to(&format!("{at}/where/country=usa/queries?done=saved"));
     }
     let saved = json(&browser, "/api/filter-presets").await;
     assert_eq!(saved["data"].as_array().unwrap().len(), 1, "{saved}");
     let page = browser.get(&at).await.expect(200);
-    holds(&page, &[format!("<a href=\"?filters={query}\"><bdi>Only &lt;us&gt;</bdi></a>")]);
     let id = saved["data"][0]["id"].as_str().unwrap();
+    holds(&page, &[format!("<a href=\"?preset={id}\"><bdi>Only &lt;us&gt;</bdi></a>")]);
+    browser
+        .get(&format!("{at}/pages?preset={id}&metric=ctr"))
+        .await
+        .leads_to(&format!("{at}/where/country=usa/pages?metric=ctr"));
+    browser.get(&format!("{at}?preset=nothing")).await.expect(404);
     browser.post(&at, &[("do", "delete_filters"), ("id", id)]).await.leads_to(&format!("{at}?done=deleted"));
     assert!(json(&browser, "/api/filter-presets").await["data"].as_array().unwrap().is_empty());
     let nameless = browser.post(&at, &[("do", "save_filters"), ("filters", filters), ("name", "")]).await.expect(400);

@@ -119,14 +119,14 @@ async fn a_question_without_numbers_shows_no_empty_tables() {
     assert!(counted.body.contains("<table"), "{}", counted.body);
     let filters = r#"[{"dimension":"query","operator":"equals","value":"nobody asks this"}]"#;
     let filters: String = form_urlencoded::byte_serialize(filters.as_bytes()).collect();
-    let page = browser.get(&format!("{at}?filters={filters}")).await.expect(200);
+    let page = browser.follow(&format!("{at}?filters={filters}")).await.expect(200);
     assert!(page.body.contains("has no data for this question") && !page.body.contains("<table"), "{}", page.body);
     for (part, words) in [
         ("queries", "No row is left by these conditions."),
         ("growth", "has no data for this question"),
         ("insights", "has no data for this question"),
     ] {
-        let page = browser.get(&format!("{at}/{part}?filters={filters}")).await.expect(200);
+        let page = browser.follow(&format!("{at}/{part}?filters={filters}")).await.expect(200);
         assert!(page.body.contains(words) && !page.body.contains("<table"), "{part}: {}", page.body);
     }
     let page = browser.get(&format!("{at}/queries?{days}")).await.expect(200);
@@ -232,7 +232,7 @@ async fn a_question_is_refused_before_the_search_engine_is_asked() {
         ("?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e", 404, "the property has no segment"),
         (&format!("?filters={many}"), 400, "filters"),
     ] {
-        let page = browser.get(&format!("{at}{part}")).await.expect(status);
+        let page = browser.follow(&format!("{at}{part}")).await.expect(status);
         assert!(page.body.contains(text), "{part}: {}", page.body);
     }
     faults::trouble(&app, &[]);

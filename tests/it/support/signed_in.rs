@@ -61,6 +61,12 @@ impl Browser {
         self.send(Method::GET, path, &[], &[("accept", "text/html,*/*;q=0.8")]).await
     }
 
+    /// `GET path`, and where that leads to.
+    pub async fn follow(&self, path: &str) -> Page {
+        let page = self.get(path).await;
+        if page.status == 303 { self.get(page.header("location")).await } else { page }
+    }
+
     /// Sends a form of a page of the service.
     pub async fn post(&self, path: &str, form: &[(&str, &str)]) -> Page {
         self.post_from(&self.base, path, form).await

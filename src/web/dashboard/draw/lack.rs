@@ -3,7 +3,7 @@
 use api::models::FilterDimension;
 use maud::{Markup, html};
 
-use crate::web::dashboard::{kind, opened::Opened, view::View};
+use crate::web::dashboard::{address::OVERVIEW, kind, opened::Opened, view::View};
 
 /// The reason why a kind of search cannot answer a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Lack {
         let (reason, link, words) = match self {
             Self::Page => (
                 format!("{kind} has no queries, and this page is about them."),
-                format!("{}{}", opened.door.root(), view.carried()),
+                view.to(OVERVIEW),
                 format!("Overview of {kind}"),
             ),
             Self::Condition(dimension) => (
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn lack(query: &str, is_about_queries: bool) -> Option<Lack> {
-        Lack::of(&View::read(query, &[]).unwrap(), is_about_queries)
+        Lack::of(&View::read("/p/1", query, &[]).unwrap(), is_about_queries)
     }
 
     #[test]

@@ -63,6 +63,6 @@ pub fn fold(opened: &Opened<'_>) -> Markup {
 fn link(opened: &Opened<'_>, preset: &FilterPreset) -> Markup {
     let is_current = opened.view.filters == preset.filters;
     html! {
-        a href=(opened.view.filtered(&preset.filters)) aria-current=[is_current.then_some("true")] { bdi { (preset.name) } }
+        a href=(opened.view.link(&[("preset", Some(&preset.id.to_string())), ("offset", None)])) aria-current=[is_current.then_some("true")] { bdi { (preset.name) } }
     }
 }

@@ -14,7 +14,7 @@ use super::{
     svg::{bar, spark, value_of},
     words,
 };
-use crate::web::dashboard::{table::Table, view::View};
+use crate::web::dashboard::{address::OVERVIEW, table::Table, view::View};
 
 /// The longest name of a row, in characters. Its title has all of it.
 const LONGEST_NAME: usize = 300;
@@ -28,8 +28,8 @@ pub struct Rows<'a> {
     pub compares: bool,
     /// The small lines of the rows, if there are any.
     pub sparks: Option<&'a SparklinesAnswer>,
-    /// The page's address up to its parameters, if the rows lead to another page.
-    pub at: &'a str,
+    /// The page that the rows lead to, unless it is this one.
+    pub page: Option<&'a str>,
     /// The state of the page whose headings sort the rows, if they do.
     pub order: Option<&'a View>,
 }
@@ -123,7 +123,7 @@ impl Rows<'_> {
     fn key(&self, row: &TableRow) -> Markup {
         let most = self.found.iter().filter_map(|row| row.clicks).max().unwrap_or_default();
         let part = if most > 0 { row.clicks.unwrap_or_default() as f64 / most as f64 } else { 0.0 };
-        html! { (bar(part)) (row_link(self.at, self.view, self.table, &row.key, row.label.as_deref())) }
+        html! { (bar(part)) (row_link(self.page, self.view, self.table, &row.key, row.label.as_deref())) }
     }
 
     fn lines(&self) -> BTreeMap<&str, Vec<f64>> {
@@ -156,25 +156,25 @@ pub fn name(table: Table, key: &str) -> Markup {
     html! { bdi { @for (index, part) in parts.iter().enumerate() { @if index > 1 { wbr; } (part) } } }
 }
 
-/// Draws a row as a link to the overview of the question about it. `label` is a name for people.
-fn row_link(at: &str, view: &View, table: Table, key: &str, label: Option<&str>) -> Markup {
+/// Draws a row as a link to the question about it, on `page` or on this one. `label` is a name for people.
+fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, label: Option<&str>) -> Markup {
     let name = label.map_or_else(|| name(table, key), |label| html! { bdi { (label) } });
     html! {
-        @match view.narrowed(table.dimension(), key) {
-            Some(link) => a href={ (at) (link) } title=(key) { (name) },
+        @match view.narrowed(page, table.dimension(), key) {
+            Some(link) => a href=(link) title=(key) { (name) },
             None => span title=(key) { (name) },
         }
     }
 }
 
 /// Draws a query as a link to the overview of the question about it.
-pub fn query_link(at: &str, view: &View, query: &str) -> Markup {
-    row_link(at, view, Table::Queries, query, None)
+pub fn query_link(view: &View, query: &str) -> Markup {
+    row_link(Some(OVERVIEW), view, Table::Queries, query, None)
 }
 
 /// Draws a page as a link to the overview of the question about it.
-pub fn page_link(at: &str, view: &View, page: &str) -> Markup {
-    row_link(at, view, Table::Pages, page, None)
+pub fn page_link(view: &View, page: &str) -> Markup {
+    row_link(Some(OVERVIEW), view, Table::Pages, page, None)
 }
 
 fn count(number: Option<u64>) -> String {

@@ -93,7 +93,7 @@ fn named(rows: &[Contributor], view: &View) -> Markup {
         @for (index, row) in shown {
             @if index > 0 { ", " }
             @let name = rows::shown(Table::Queries, &row.key);
-            @match view.narrowed(FilterDimension::Query, &row.key) {
+            @match view.narrowed(None, FilterDimension::Query, &row.key) {
                 Some(link) => a href=(link) { bdi { (name) } },
                 None => bdi { (name) },
             }

@@ -4,6 +4,7 @@ use api::{
     analytics::{BeforeState, CannibalizationAnswer, CannibalizedQuery, OwnerConfidence},
     error::ApiError,
 };
+use common::compute::in_place;
 use maud::{Markup, html};
 
 use super::tables::pages;
@@ -35,13 +36,13 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let path = opened.door.operation("cannibalization");
     let CannibalizationAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
     let coverage = &meta.coverage.queries;
-    let (at, elsewhere) = (opened.door.root(), view.elsewhere());
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         (controls::bar(opened, &meta.answer))
         @if let Some(instead) = empty::instead(opened, meta.answer.status) { (instead) } @else {
             p { "Candidates to review, not verdicts: for these queries at least two pages share the impressions." }
             @if data.queries.is_empty() { p.card { "No pages compete for a query by these conditions." } }
-            @for query in &data.queries { (card(query, &at, &elsewhere)) }
+            @for query in &data.queries { (card(query, view)) }
             p.quiet-text {
                 (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
                 " candidates among " (words::count(data.queries_analysed)) " queries."
@@ -50,10 +51,11 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
             (pages(view, offset, ROWS, coverage.has_more == Some(true)))
         }
         (footer::of(opened, &meta.answer, None, "cannibalization", &query))
-    })
+        }
+    }))
 }
 
-fn card(found: &CannibalizedQuery, at: &str, view: &View) -> Markup {
+fn card(found: &CannibalizedQuery, view: &View) -> Markup {
     let owner = &found.suggested_owner;
     let confidence = match owner.confidence {
         OwnerConfidence::High => "It leads alone in clicks, impressions and position.",
@@ -62,7 +64,7 @@ fn card(found: &CannibalizedQuery, at: &str, view: &View) -> Markup {
     };
     html! {
         section.card {
-            h2 { (query_link(at, view, &found.query)) }
+            h2 { (query_link(view, &found.query)) }
             p.quiet-text { (words::count(found.clicks)) " clicks, " (words::count(found.impressions)) " impressions. " (before(found)) }
             table.figures.rows {
                 thead {
@@ -77,7 +79,7 @@ fn card(found: &CannibalizedQuery, at: &str, view: &View) -> Markup {
                 tbody {
                     @for page in &found.pages {
                         tr {
-                            th scope="row" { (bar(page.impressions_share)) (page_link(at, view, &page.page)) }
+                            th scope="row" { (bar(page.impressions_share)) (page_link(view, &page.page)) }
                             td { (words::percent(page.impressions_share)) }
                             td { (words::count(page.clicks)) }
                             td.second { (words::count(page.impressions)) }

@@ -4,6 +4,7 @@ use api::{
     analytics::{CurveSource, GrowthAnswer, GrowthOpportunity, OpportunityKind},
     error::ApiError,
 };
+use common::compute::in_place;
 use maud::{Markup, html};
 
 use super::tables::pages;
@@ -36,8 +37,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let path = opened.door.operation("growth-opportunities");
     let GrowthAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
     let coverage = &meta.coverage.queries;
-    let (at, elsewhere) = (opened.door.root(), view.elsewhere());
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         (controls::bar(opened, &meta.answer))
         div.controls {
             nav.choices aria-label="Kind" {
@@ -51,7 +52,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
             section.card aria-label="Opportunities" {
                 h2 { "Opportunities" }
                 @if data.opportunities.is_empty() { p { "No query is an opportunity by these conditions." } } @else {
-                    (table(&data.opportunities, &at, &elsewhere))
+                    (table(&data.opportunities, view))
                 }
                 p.quiet-text {
                     (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
@@ -67,7 +68,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
             }
         }
         (footer::of(opened, &meta.answer, None, "growth-opportunities", &query))
-    })
+        }
+    }))
 }
 
 /// The thresholds as a sentence to fill in.
@@ -91,7 +93,7 @@ fn thresholds(view: &View, used: &api::analytics::GrowthThresholds) -> Markup {
     }
 }
 
-fn table(found: &[GrowthOpportunity], at: &str, view: &View) -> Markup {
+fn table(found: &[GrowthOpportunity], view: &View) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of opportunities" {
             table.figures.rows.explained {
@@ -111,8 +113,8 @@ fn table(found: &[GrowthOpportunity], at: &str, view: &View) -> Markup {
                     @for one in found {
                         tr {
                             th scope="row" {
-                                (query_link(at, view, &one.query))
-                                @if let Some(page) = &one.page { " " small { (page_link(at, view, page)) } }
+                                (query_link(view, &one.query))
+                                @if let Some(page) = &one.page { " " small { (page_link(view, page)) } }
                             }
                             td { (words::count_of(one.potential_clicks)) }
                             td { (words::count(one.clicks)) }

@@ -7,9 +7,11 @@ use api::{
     },
     error::ApiError,
 };
+use common::compute::in_place;
 use maud::{Markup, html};
 
 use crate::web::dashboard::{
+    address::OVERVIEW,
     draw::{
         controls, empty, footer,
         layers::{Layers, Series},
@@ -37,8 +39,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let QueryInsightsAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
     let QueryInsights { distribution, previous_distribution, visibility, ctr_by_position, branded_split, movers } =
         data;
-    let elsewhere = opened.view.elsewhere();
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         (controls::bar(opened, &meta.answer))
         @if let Some(instead) = empty::instead(opened, meta.answer.status) { (instead) } @else {
             (index(&visibility))
@@ -50,11 +52,12 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
                     @if opened.may_edit() { a href={ (opened.door.root()) "/settings#brand" } { "Add branded keywords" } " to split its traffic." }
                 },
             }
-            @if let Some(movers) = &movers { (lists(movers, &opened.door.root(), &elsewhere, meta.thresholds.min_impressions)) }
+            @if let Some(movers) = &movers { (lists(movers, &opened.view, meta.thresholds.min_impressions)) }
             @if let Some(rates) = &ctr_by_position { (by_position(rates, meta.thresholds.branded_excluded)) }
         }
         (footer::of(opened, &meta.answer, None, "query-insights", &query))
-    })
+        }
+    }))
 }
 
 /// The visibility index and its course.
@@ -187,7 +190,7 @@ fn share(name: &str, clicks: u64, share: Option<f64>, impressions: u64) -> Marku
 }
 
 /// The queries that came, went and moved.
-fn lists(movers: &QueryMovers, at: &str, view: &View, least: u64) -> Markup {
+fn lists(movers: &QueryMovers, view: &View, least: u64) -> Markup {
     let lists: [(&str, &[TableRow]); 4] = [
         ("New queries", &movers.new),
         ("Lost queries", &movers.lost),
@@ -199,7 +202,7 @@ fn lists(movers: &QueryMovers, at: &str, view: &View, least: u64) -> Markup {
             @if !found.is_empty() {
                 section.card aria-label=(name) {
                     h2 { (name) }
-                    (Rows { table: Table::Queries, found, view, compares: true, sparks: None, at, order: None }.wide(name))
+                    (Rows { table: Table::Queries, found, view, compares: true, sparks: None, page: Some(OVERVIEW), order: None }.wide(name))
                     @if name == "In one list only" { p.quiet-text { "The search engine cut the other list, which may have them." } }
                 }
             }

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use pages::paths::is_at;
 
 use super::{
-    OVERVIEW,
+    OVERVIEW, address,
     door::Door,
     draw::{lack::Lack, presets},
     forms::{self, Sent, Write},
@@ -125,6 +125,12 @@ impl Part {
         }
     }
 
+    /// The name of the page in an address.
+    fn segment(self) -> &'static str {
+        let pattern = Self::ALL.into_iter().find(|(part, ..)| *part == self).map_or("", |(_, pattern, _)| pattern);
+        pattern.strip_prefix(OVERVIEW).and_then(|rest| rest.strip_prefix('/')).unwrap_or(address::OVERVIEW)
+    }
+
     /// The patterns of their paths.
     pub fn patterns() -> impl Iterator<Item = &'static str> {
         Self::ALL.into_iter().map(|(_, pattern, _)| pattern)
@@ -132,7 +138,8 @@ impl Part {
 
     /// Returns the page at `path`, and its name.
     pub fn at(path: &str) -> Option<(Self, &'static str)> {
-        Self::ALL.into_iter().find(|(_, pattern, _)| is_at(pattern, path)).map(|(part, _, name)| (part, name))
+        let path = address::without_conditions(path);
+        Self::ALL.into_iter().find(|(_, pattern, _)| is_at(pattern, &path)).map(|(part, _, name)| (part, name))
     }
 
     /// Draws the page that says what the kind of search lacks for this one.
@@ -164,14 +171,13 @@ impl Part {
 fn tabs(opened: &Opened<'_>, current: Part) -> Markup {
     let (Door::Signed(_), Some(role)) = (&opened.door, opened.site.role) else { return html! {} };
     let view = &opened.view;
-    let carried = view.carried();
     let (kind, has_queries) = (kind::name(view.search_type()), view.has(FilterDimension::Query));
     html! {
         @if role != Role::Owner { p.quiet-text { "Shared with you: you are " (if role == Role::Viewer { "a viewer" } else if role == Role::Editor { "an editor" } else { "an admin" }) "." } }
         nav.tabs aria-label="Pages of this site" {
-            @for (part, pattern, name) in Part::ALL {
+            @for (part, _, name) in Part::ALL {
                 @if part == current || has_queries || !part.is_about_queries() {
-                    a href={ (opened.door.root()) (pattern.trim_start_matches(OVERVIEW)) (carried) } aria-current=[(part == current).then_some("page")] { (name) }
+                    a href=(view.to(part.segment())) aria-current=[(part == current).then_some("page")] { (name) }
                 } @else {
                     span.off { (name) span.visually-hidden { " is not available: " (kind) " has no queries" } }
                 }

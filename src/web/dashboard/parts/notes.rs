@@ -5,6 +5,7 @@ use api::{
     answer::List,
     error::ApiError,
 };
+use common::compute::in_place;
 use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::json;
@@ -55,7 +56,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let query = [("includeSystem", updates.to_string()), ("limit", ROWS.to_string()), ("offset", offset.to_string())];
     let List { data: notes, meta } =
         opened.asker.ask::<List<Annotation>>(&opened.door.operation("annotations"), &query).await?;
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         div.controls {
             nav.choices aria-label="Notes" {
                 a href=(view.link(&[("updates", None), ("offset", None)])) aria-current=[(!updates).then_some("true")] { "Notes" }
@@ -71,7 +73,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         @if notes.is_empty() { p { "There are no notes yet. A note marks a day in the chart, such as a new version of the site." } }
         ol.notes { @for note in &notes { li.card #{ "note-" (note.id) } { (item(opened, note)) } } }
         (pages(view, offset, ROWS, meta.has_more))
-    })
+        }
+    }))
 }
 
 /// One note, or the form that changes it.

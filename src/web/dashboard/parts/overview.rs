@@ -7,6 +7,7 @@ use api::{
     models::{AnalysisStatus, Metrics},
     params::Metric,
 };
+use common::compute::in_place;
 use futures_util::{TryFutureExt as _, future::try_join3};
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
@@ -60,7 +61,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let tables = data.tables.unwrap_or_default();
     let compares = meta.compare_window.is_some();
     let has_data = data.totals.is_some() && meta.status != AnalysisStatus::NoSearchData;
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         @if let Some(name) = link.as_ref().and_then(|link| link.name.as_ref()) { p.quiet-text { bdi { (name) } } }
         (controls::bar(opened, &meta))
         @match &data.totals {
@@ -77,7 +79,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
             }
         }
         (footer::of(opened, &meta, link.as_ref(), "performance", &[&question[..], &[("scope", "all".to_owned())]].concat()))
-    })
+        }
+    }))
 }
 
 async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Material, ApiError> {
@@ -168,11 +171,11 @@ fn long(
                     @if has(opened, table) { a href=(view.link(&[("tab", Some(tab))])) aria-current=[(table == first).then_some("true")] { (table.name()) } }
                 }
                 @match opened.door {
-                    Door::Signed(_) => a.aside href={ (opened.door.root()) "/" (name) (view.carried()) } { "All" },
+                    Door::Signed(_) => a.aside href=(view.to(name)) { "All" },
                     Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (name) ".csv?" (file_query) } download { "CSV" },
                 }
             }
-            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "", order: None }.wide(first.name())) }
+            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, page: None, order: None }.wide(first.name())) }
             @if let Some(covered) = covered { (rows::coverage(first, covered, rows::counted(compares))) }
         }
     }
@@ -184,7 +187,7 @@ fn more(opened: &Opened<'_>, table: Table, rows: usize) -> Markup {
     html! {
         p.quiet-text {
             @match (&opened.door, table) {
-                (Door::Signed(_), Table::Countries) => a href={ (opened.door.root()) "/countries" (opened.view.carried()) } { "All " (rows) " " (name) },
+                (Door::Signed(_), Table::Countries) => a href=(opened.view.to("countries")) { "All " (rows) " " (name) },
                 _ => { (SHORT) " of " (rows) " " (name) },
             }
         }
@@ -203,7 +206,7 @@ fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
             @for (table, rows) in all {
                 @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
                     h2 { (table.name()) }
-                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "", order: None }.short())
+                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, page: None, order: None }.short())
                     @if rows.len() > SHORT { (more(opened, table, rows.len())) }
                 }
             }

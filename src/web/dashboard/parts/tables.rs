@@ -1,12 +1,14 @@
 //! The whole table of queries, pages or countries: any order, page by page.
 
 use api::{error::ApiError, models::AnalysisStatus};
+use common::compute::in_place;
 use futures_util::future::try_join;
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
 
 use super::countries;
 use crate::web::dashboard::{
+    address::OVERVIEW,
     door::{Door, Query},
     draw::{
         controls, empty, footer,
@@ -59,9 +61,10 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     };
     let shown = found.unwrap_or_default();
     let compares = answer.meta.compare_window.is_some();
-    let (at, elsewhere) = (opened.door.root(), view.elsewhere());
-    let rows = Rows { table, found: &shown, view: &elsewhere, compares, sparks: None, at: &at, order: Some(view) };
-    Ok(html! {
+    let page = Some(OVERVIEW);
+    let rows = Rows { table, found: &shown, view, compares, sparks: None, page, order: Some(view) };
+    Ok(in_place(|| {
+        html! {
         (controls::bar(opened, &answer.meta))
         @if let Some(trends) = trends.filter(|_| !shown.is_empty()) { (trends) }
         (choices(view, table, compares))
@@ -77,7 +80,8 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
             }
         }
         (footer::of(opened, &answer.meta, answer.link.as_ref(), "performance", &query))
-    })
+        }
+    }))
 }
 
 /// Returns whether the page leaves rows out.
@@ -88,18 +92,11 @@ fn narrows(view: &View) -> bool {
 /// Says why there is no row, with the way back to some.
 fn nothing(opened: &Opened<'_>, status: AnalysisStatus, offset: u32) -> Markup {
     let view = &opened.view;
-    let all = [
-        ("rows", None),
-        ("least", None),
-        ("find", None),
-        ("filters", None),
-        ("classification", None),
-        ("offset", None),
-    ];
+    let all = [("rows", None), ("least", None), ("find", None), ("classification", None), ("offset", None)];
     html! {
         @if status == AnalysisStatus::NotFinalYet { (empty::still_counted(opened)) }
         @else if offset > 0 { p { "There are no rows this far. " a href=(view.link(&[("offset", None)])) { "The first rows" } } }
-        @else if narrows(view) || view.is_narrowed() { p { "No row is left by these conditions. " a href=(view.link(&all)) { "All rows" } } }
+        @else if narrows(view) || view.is_narrowed() { p { "No row is left by these conditions. " a href=(view.everything(&all)) { "All rows" } } }
         @else { p { (empty::no_data(view)) } }
     }
 }

@@ -11,6 +11,7 @@ use api::{
     properties::{PortfolioAnswer, PortfolioMeta, PropertyListAnswer},
     tags::Tag,
 };
+use common::compute::in_place;
 use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::json;
@@ -70,7 +71,7 @@ pub fn write(sent: &Sent) -> Option<Write> {
 /// Draws the page.
 pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     let asker = home.asker;
-    let view = View::read(asker.page.query(), &NAMES)?;
+    let view = View::read(asker.page.path(), asker.page.query(), &NAMES)?;
     let mut of_list = view.sent(&["tag", "search", "sort"]);
     of_list.push(("series", "true".to_owned()));
     of_list.push(("hidden", view.text("hidden").unwrap_or("false").to_owned()));
@@ -93,7 +94,8 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     let has_sums = !are_hidden && sums.meta.coverage.in_sum > 0;
     let days = sums.meta.window.filter(|_| has_sums);
     let entries = Entries { view: &view, tags: &tags.data, days, plans: home.plans };
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         (notice)
         @if let Some(missing) = &missing { (missing.beside()) }
         // Hidden sites are in no sum.
@@ -105,7 +107,8 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
         @if list.data.is_empty() { p { (if are_hidden { "No site is hidden. " } else { "No site fits. " }) a href="/" { "Show all sites" } } }
         @else if list.data.len() > MOST_CARDS { (entries.rows(&list.data)) }
         @else { (entries.cards(&list.data)) }
-    })
+        }
+    }))
 }
 
 /// The sums over the sites.

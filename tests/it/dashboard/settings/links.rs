@@ -55,7 +55,7 @@ async fn a_link_takes_the_days_the_traffic_and_the_conditions_of_the_view() {
     let encoded: String = byte_serialize(classification.as_bytes()).collect();
     let view =
         format!("{}?startDate=2026-10-01&endDate=2026-10-28&classification={encoded}&filters={filters}", desk.path());
-    let page = desk.browser.get(&view).await.expect(200);
+    let page = desk.browser.follow(&view).await.expect(200);
     let part = section(&page, "links");
     for offered in [
         "name=\"startDate\" value=\"2026-10-01\"".to_owned(),

@@ -160,7 +160,7 @@ fn traffic(opened: &Opened<'_>, known: &Known, sent: Option<&Sent>) -> Markup {
                 (group(Kind::Clusters, "Queries of a topic cluster", &known.clusters))
             }
         }
-        @if let Some(filters) = view.text("filters") {
+        @if let Some((_, filters)) = view.conditions() {
             label.choice {
                 input type="checkbox" name="filters" value=(filters) checked[sent.is_none_or(|sent| sent.text("filters").is_some())];
                 span { "Only what this view shows: where " (joined(view.filters.iter().map(|condition| (condition.logic, clause(condition))))) }

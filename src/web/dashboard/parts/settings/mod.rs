@@ -14,6 +14,7 @@ mod tags;
 mod team;
 
 use api::error::ApiError;
+use common::compute::in_place;
 use maud::{Markup, html};
 
 use self::{known::Known, saved::Kind};
@@ -25,9 +26,6 @@ use crate::web::dashboard::{
 
 /// The parameters of the page besides those of the question: the record that is being changed, and a wish for suggestions.
 pub const NAMES: [&str; 2] = ["edit", "suggest"];
-
-/// The path of the page below the overview.
-const PATH: &str = "settings";
 
 /// The sections, each with its anchor and its name.
 const SITE: (&str, &str) = ("site", "This site");
@@ -61,7 +59,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let stray = opened.sent.as_ref().map(Sent::section).filter(|at| !at.is_empty());
     let stray = stray.filter(|at| SECTIONS.iter().all(|(section, _)| section != at));
     let card = |(id, name): (&str, &str), body: Markup| card(opened, id, name, &body);
-    Ok(html! {
+    Ok(in_place(|| {
+        html! {
         div.controls {
             nav.choices aria-label="Parts of the settings" {
                 @for (id, name) in SECTIONS { a href={ "#" (id) } { (name) } }
@@ -80,7 +79,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
                 (card(CLUSTERS, saved::draw(Kind::Clusters, opened, &known.clusters)))
             }
         }
-    })
+        }
+    }))
 }
 
 /// A section with its anchor, and what its last form did.
@@ -96,7 +96,7 @@ fn card(opened: &Opened<'_>, id: &str, name: &str, body: &Markup) -> Markup {
 
 /// The address of this page with some parameters changed, at a place of it. It is whole, so that the browser goes to the place.
 fn at(opened: &Opened<'_>, changes: &[(&'static str, Option<&str>)], place: &str) -> String {
-    format!("{}/{PATH}{}#{place}", opened.door.root(), opened.view.link(changes))
+    format!("{}{}#{place}", opened.asker.page.path(), opened.view.link(changes))
 }
 
 /// The fields that name a record and the version of it that a form changes.
