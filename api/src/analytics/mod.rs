@@ -67,7 +67,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// Rows come from the first 50,000 that the search engine lists, by clicks: `coverage.rows.totalRowsCapped` says that there may be
     /// more, and `orderExact: false` that some may belong before or among the rows shown. With `query` among the dimensions rows leave anonymised
-    /// queries out; `clicksShare` says how much they explain. With `page` they count `byPage`.
+    /// queries out; `clicksShare` says how much they explain. With `page` they count `byPage`. An answer holds at most 8 MiB of rows, whatever
+    /// `limit` says; `coverage.rows.hasMore` is true then, and `offset` leads to the rest.
     #[post("/api/properties/{id}/performance/query")]
     #[idempotency(ignored)]
     #[errors(

@@ -1,6 +1,6 @@
 //! Rows by any dimensions: their readings, and the answer to a question for them.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use analytics::{
     breakdown::to_row,
@@ -10,13 +10,15 @@ use analytics::{
 };
 use api::{
     analytics::{
-        PerformanceQuery, PerformanceQueryAnswer, PerformanceQueryMeta, PerformanceRows, RowDimension, RowsCoverage,
+        PerformanceQuery, PerformanceQueryAnswer, PerformanceQueryMeta, PerformanceRow, PerformanceRows, RowDimension,
+        RowsCoverage,
     },
     models::{TableCoverage, Window},
     params::Echo,
 };
 use chrono::{DateTime, Utc};
 use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Reading, SearchType};
+use serde::Serialize;
 
 use super::{
     Asked, Listed, Wholes, check_has, check_order,
@@ -27,6 +29,9 @@ use super::{
     search_data::SearchData,
 };
 use crate::{error::Error, services::access::ReadableProperty};
+
+/// The most bytes of rows in an answer. The rows beyond are on the next page.
+const MAX_BYTES: u64 = 8 << 20;
 
 /// The readings of an answer that lists rows by the same dimensions for each window.
 pub(super) struct Readings {
@@ -145,12 +150,18 @@ fn answer(
         // The rows that were cut may be of any day.
         shown.exact = Some(false);
     }
+    let all = places.iter().map(|place| to_row(&sides.row(*place), &order.named));
+    let rows = within(all, MAX_BYTES);
+    if rows.len() < places.len() {
+        shown.rows = rows.len();
+        shown.clicks =
+            places[..rows.len()].iter().filter_map(|place| sides.row(*place).now).map(|now| now.clicks).sum();
+        shown.more = Some(true);
+    }
     let mut meta = asked.meta(readings.read_at(), !listed.current.rows.is_empty());
     meta.aggregation = asked.settled.aggregation_by(&order.read).into();
     PerformanceQueryAnswer {
-        data: PerformanceRows {
-            rows: places.into_iter().map(|place| to_row(&sides.row(place), &order.named)).collect(),
-        },
+        data: PerformanceRows { rows },
         meta: PerformanceQueryMeta {
             answer: meta,
             question: Echo::of(query),
@@ -159,9 +170,64 @@ fn answer(
     }
 }
 
+/// Returns the first rows whose JSON takes at most `max_bytes` together, and at least one if there are any.
+fn within(rows: impl Iterator<Item = PerformanceRow>, max_bytes: u64) -> Vec<PerformanceRow> {
+    let mut bytes = 0;
+    let fits = |row: &PerformanceRow| {
+        let is_first = bytes == 0;
+        bytes += json_len(row);
+        is_first || bytes <= max_bytes
+    };
+    rows.take_while(fits).collect()
+}
+
+/// The length of a value as JSON, with a comma after it.
+fn json_len(value: &impl Serialize) -> u64 {
+    struct Length(u64);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut length = Length(1);
+    // Counting cannot fail, and no row has keys that JSON cannot represent.
+    let counted = serde_json::to_writer(&mut length, value);
+    debug_assert!(counted.is_ok(), "a row that is not JSON: {counted:?}");
+    length.0
+}
+
 #[cfg(test)]
 mod tests {
+    use analytics::metrics::Metrics;
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn row(key: &str) -> PerformanceRow {
+        let metrics = Metrics::of_row(1.0, 2.0, Some(3.0));
+        let keys = [key, "", ""];
+        to_row(
+            &analytics::table::Row { key: keys, now: Some(&metrics), before: None, presence: None },
+            &[RowDimension::Page],
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_cut_where_their_json_is_too_long(lengths in prop::collection::vec(0..300_usize, 0..40), max in 0..5_000_u64) {
+            let rows: Vec<PerformanceRow> = lengths.iter().map(|length| row(&"é\"".repeat(*length))).collect();
+            let size = |rows: &[PerformanceRow]| serde_json::to_vec(rows).unwrap().len() as u64;
+            let kept = within(rows.clone().into_iter(), max);
+            prop_assert_eq!(&kept[..], &rows[..kept.len()]);
+            prop_assert!(kept.len() <= 1 || size(&kept) <= max + 1);
+            prop_assert!(kept.len() == rows.len() || size(&rows[..=kept.len()]) > max);
+            prop_assert!(rows.is_empty() || !kept.is_empty());
+        }
+    }
 
     #[test]
     fn dimensions_in_any_order_share_a_reading() {

@@ -124,6 +124,22 @@ async fn a_form_that_is_refused_or_wants_a_row_keeps_every_field() {
     }
 }
 
+/// However many rows are sent, a form comes back with as many as a record has conditions.
+#[tokio::test]
+async fn a_form_that_is_shown_again_does_not_grow() {
+    let desk = Desk::of(shared(), "owner").await;
+    for (id, ..) in KINDS {
+        let add = format!("{id}.add");
+        for (value, shown) in [("", 2), ("x", 50)] {
+            let rows = [condition("and", "contains", value); 3_000];
+            let form = [&[("do", &*add), ("button", "again")], rows.as_flattened()].concat();
+            let page = desk.send(&form).await.expect(200);
+            assert_eq!(values(&page, id).len(), shown, "{value:?}");
+            assert!(page.body.len() < 200_000, "{} bytes", page.body.len());
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_preview_shows_the_numbers_of_the_operation_and_saves_nothing() {
     let desk = Desk::of(shared(), "owner").await;

@@ -56,10 +56,15 @@ pub fn body(sent: &Sent) -> Value {
     rows.enumerate().map(condition).collect()
 }
 
-/// The rows to fill in: those that were sent, or else those of the stored conditions.
+/// The rows to fill in: those that were sent, or else those of the stored conditions. There are no more of them than a record has
+/// conditions, because each is drawn larger than it was sent.
 pub fn rows(sent: Option<&Sent>, stored: &[ClassificationCondition]) -> Vec<Row> {
     let mut rows = sent.map_or_else(|| stored.iter().map(Row::stored).collect(), Row::sent);
-    if sent.is_some_and(|sent| sent.used(forms::AGAIN)) {
+    if rows.len() > MOST {
+        rows.retain(|row| !row.value.is_empty());
+        rows.truncate(MOST);
+    }
+    if rows.len() < MOST && sent.is_some_and(|sent| sent.used(forms::AGAIN)) {
         rows.push(Row::empty());
     }
     rows.resize(rows.len().max(FEWEST), Row::empty());
