@@ -49,6 +49,12 @@ impl Allowance {
         }
     }
 
+    /// The narrowest choice that allows these scopes.
+    #[must_use]
+    pub fn covering(rights: Scopes) -> Self {
+        Self::ALL.into_iter().find(|choice| rights.and(choice.scopes()) == rights).unwrap_or(Self::Everything)
+    }
+
     /// What a client gets that asks for `scope`.
     #[must_use]
     pub fn of(self, scope: &str) -> String {
@@ -70,6 +76,20 @@ impl Allowance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_narrowest_choice_that_covers_is_found() {
+        for (scope, covering) in [
+            ("", Allowance::Read),
+            ("search:read", Allowance::Read),
+            ("records:write", Allowance::Records),
+            ("search:read records:write", Allowance::Records),
+            ("account", Allowance::Everything),
+            ("search:read account", Allowance::Everything),
+        ] {
+            assert_eq!(Allowance::covering(Scopes::named(scope.split(' '))), covering, "{scope}");
+        }
+    }
 
     #[test]
     fn a_client_gets_what_it_asks_for_as_far_as_it_is_allowed() {

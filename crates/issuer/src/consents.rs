@@ -1,5 +1,5 @@
 //! Remembered consents: a person is asked once per client and address, and again when the client asks for more or leads elsewhere.
-//! The extent of the consent is one choice for all addresses of the client.
+//! The extent of the consent is one choice for all addresses of the client. Only a choice that the person made on a page widens it.
 
 use api::scope::Scopes;
 use entity::consent::{ActiveModel, Column, Entity, Model};
@@ -14,6 +14,28 @@ use store::transaction::Transaction;
 
 use super::{IdentityProvider, clients::Recipient, request::Access, scope};
 
+/// The extent that a person chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// No choice made a difference: what held before still holds.
+    Unchanged,
+    /// The client may do this much, wherever it is used.
+    Of(Allowance),
+    /// A machine may do this much. Elsewhere the client may do as much as before, or as this machine if that is more.
+    OfMachine(Allowance),
+}
+
+impl Choice {
+    /// Returns how much the client may do after the choice. `before` held until then, and the client asks for `rights`.
+    fn after(self, before: Option<Allowance>, rights: Scopes) -> Allowance {
+        match self {
+            Self::Unchanged => before.unwrap_or_else(|| Allowance::covering(rights)),
+            Self::Of(chosen) => chosen,
+            Self::OfMachine(chosen) => before.map_or(chosen, |before| before.max(chosen)),
+        }
+    }
+}
+
 /// The question to a person about a client. The answer counts for all that the client was ever allowed, so the question covers that, too.
 pub(super) struct Question {
     /// The scopes of the client in the API, if the person allows everything.
@@ -27,13 +49,56 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Returns the answer in the field of a form. Without one, an earlier choice stays. `None` if it is none of the choices.
-    pub(super) fn answer(&self, field: Option<&str>) -> Option<Allowance> {
-        let Some(text) = field.filter(|_| !self.choices.is_empty()) else {
-            return Some(self.before.unwrap_or(Allowance::Everything));
-        };
-        Allowance::parse(text).filter(|choice| self.choices.contains(choice))
+    /// Returns the choice in the field of a form. Without one, an earlier choice stays. `None` if it is none of the choices.
+    pub(super) fn answer(&self, field: Option<&str>) -> Option<Choice> {
+        let Some(text) = field.filter(|_| !self.choices.is_empty()) else { return Some(Choice::Unchanged) };
+        Allowance::parse(text).filter(|choice| self.choices.contains(choice)).map(Choice::Of)
     }
+}
+
+/// The question to a person about a machine. The machine gets no more than it asks for, so the question is about that alone.
+pub(super) struct MachineQuestion {
+    /// The choices that make a difference for the machine, or for the client elsewhere.
+    pub choices: Vec<Allowance>,
+    /// How much the person allows the client until now, if they have been asked.
+    pub before: Option<Allowance>,
+    rights: Scopes,
+}
+
+impl MachineQuestion {
+    fn new(rights: Scopes, before: Option<Allowance>) -> Self {
+        let (mut offered, needed) = (choices(rights), Allowance::covering(rights));
+        if offered.is_empty() && before.is_some_and(|before| before < needed) {
+            offered.push(needed);
+        }
+        Self { choices: offered, before, rights }
+    }
+
+    /// The choice that is made unless the person makes another one.
+    pub(super) fn preset(&self) -> Allowance {
+        self.before.unwrap_or(Allowance::Read)
+    }
+
+    /// Returns whether one of the choices widens what the person allows the client elsewhere.
+    pub(super) fn may_widen(&self) -> bool {
+        self.before.is_some_and(|before| self.choices.iter().any(|choice| *choice > before))
+    }
+
+    /// Returns the choice in the field of a form. `None` if there is a choice and it is none of the choices.
+    pub(super) fn answer(&self, field: Option<&str>) -> Option<Allowance> {
+        if self.choices.is_empty() {
+            return Some(Allowance::covering(self.rights));
+        }
+        field.and_then(Allowance::parse).filter(|choice| self.choices.contains(choice))
+    }
+}
+
+/// The value of [`held`] for a person who was not asked before.
+pub(super) const NOTHING_HELD: &str = "nothing";
+
+/// Writes what held before, for a form whose answer rests on it.
+pub(super) fn held(before: Option<Allowance>) -> &'static str {
+    before.map_or(NOTHING_HELD, Allowance::as_str)
 }
 
 impl IdentityProvider {
@@ -46,8 +111,19 @@ impl IdentityProvider {
             rights,
             opens_api: self.opens_api(asked) || known.iter().any(|known| known.opens_api),
             choices: choices(rights),
-            before: narrowest(&known),
+            before: allowed(&known),
         })
+    }
+
+    /// Returns the question to the person about a machine that asks for this.
+    pub(super) async fn machine_question(
+        &self,
+        subject: &str,
+        client_id: &str,
+        asked: &Access,
+    ) -> Result<MachineQuestion, DbErr> {
+        let before = allowed(&given(&self.db, subject, client_id).await?);
+        Ok(MachineQuestion::new(scope::rights(&asked.scope), before))
     }
 
     /// Returns the person's earlier consent to the client, at this address.
@@ -56,13 +132,8 @@ impl IdentityProvider {
     }
 
     /// Returns how much the person allows the client, if they have been asked at any address.
-    pub(super) async fn allowance(
-        &self,
-        db: &impl ConnectionTrait,
-        subject: &str,
-        client_id: &str,
-    ) -> Result<Option<Allowance>, DbErr> {
-        Ok(narrowest(&given(db, subject, client_id).await?))
+    pub(super) async fn allowance(&self, subject: &str, client_id: &str) -> Result<Option<Allowance>, DbErr> {
+        Ok(allowed(&given(&self.db, subject, client_id).await?))
     }
 
     /// Returns whether the person has allowed the client this before, at this address. In a transaction, the consent stays until its end.
@@ -79,16 +150,19 @@ impl IdentityProvider {
         Ok(known.is_some_and(covers))
     }
 
-    /// Remembers that the person allowed the client this at this address, beside what was allowed before, and how much of it the client may
-    /// do.
+    /// Remembers that the person allowed the client this at this address, beside what was allowed before. Returns how much of it the client
+    /// may do from now on.
     pub(super) async fn remember_consent(
         &self,
         tx: &Transaction,
         subject: &str,
         to: &Recipient<'_>,
         asked: &Access,
-        allowance: Allowance,
-    ) -> Result<(), DbErr> {
+        choice: Choice,
+    ) -> Result<Allowance, DbErr> {
+        // Another page of the person may narrow it at the same time.
+        let known = of_pair(subject, &to.client.id).lock(LockType::Update).all(tx).await?;
+        let allowance = choice.after(allowed(&known), scope::rights(&asked.scope));
         let before = at(subject, to).one(tx).await?;
         let opens_api = self.opens_api(asked) || before.as_ref().is_some_and(|before| before.opens_api);
         let before = before.map(|before| before.scope).unwrap_or_default();
@@ -108,7 +182,8 @@ impl IdentityProvider {
             .update_columns([Column::Scope, Column::OpensApi, Column::UpdatedAt])
             .to_owned();
         Entity::insert(row).on_conflict(again).exec_without_returning(tx).await?;
-        Entity::allow(subject, &to.client.id, allowance.as_str()).exec(tx).await.map(|_| ())
+        Entity::allow(subject, &to.client.id, allowance.as_str()).exec(tx).await?;
+        Ok(allowance)
     }
 
     /// Returns whether the tokens are for the REST API.
@@ -124,9 +199,16 @@ fn at(subject: &str, to: &Recipient<'_>) -> sea_orm::Select<Entity> {
 
 /// The consents of a person to a client at all its addresses.
 async fn given(db: &impl ConnectionTrait, subject: &str, client_id: &str) -> Result<Vec<Model>, DbErr> {
-    Entity::of_subject(subject).filter(Column::ClientId.eq(client_id)).all(db).await
+    of_pair(subject, client_id).all(db).await
 }
 
-fn narrowest(known: &[Model]) -> Option<Allowance> {
-    known.iter().map(|known| Allowance::stored(&known.allows)).min()
+fn of_pair(subject: &str, client_id: &str) -> sea_orm::Select<Entity> {
+    Entity::of_subject(subject).filter(Column::ClientId.eq(client_id))
+}
+
+/// Returns how much the person allows the client: the narrowest choice, and no more than the client was ever asked about.
+fn allowed(known: &[Model]) -> Option<Allowance> {
+    let rights = Scopes::named(known.iter().flat_map(|known| known.scope.split(' ')));
+    let narrowest = known.iter().map(|known| Allowance::stored(&known.allows)).min();
+    narrowest.map(|narrowest| narrowest.min(Allowance::covering(rights)))
 }

@@ -19,6 +19,7 @@ use store::{database, rate_limit::Rate};
 use super::{
     IdentityProvider,
     clients::{Client, Recipient},
+    consents::Choice,
     family::Family,
     grants::{self, Basis},
     parameters::Parameters,
@@ -107,8 +108,8 @@ impl IdentityProvider {
         Ok(found.filter(|row| is_undecided(row) && self.clock.now() < row.expires_at))
     }
 
-    /// Allows a machine so much of what it asks for. The grant names no more, and what the person allows the client elsewhere stays.
-    /// Returns whether the machine still waited.
+    /// Allows a machine so much of what it asks for. The grant names no more. What the person allows the client elsewhere stays, or becomes as
+    /// much if that is more. Returns whether the machine still waited.
     pub(super) async fn allow_device(
         &self,
         asked: &Model,
@@ -121,8 +122,7 @@ impl IdentityProvider {
         let rights = scope::rights(&asked_for.scope).and(allowance.scopes());
         let access = Access { scope: scope::with_rights(&asked_for.scope, rights), ..asked_for };
         let tx = database::begin(&self.db).await?;
-        let before = self.allowance(&tx, subject, &client.id).await?;
-        let basis = Basis::Allowed(before.map_or(allowance, |before| before.max(allowance)));
+        let basis = Basis::Allowed(Choice::OfMachine(allowance));
         let to = Recipient { client, place: PLACE.to_owned() };
         let Some(grant) = self.record_grant(&tx, &to, &access, subject, Some(&signed_in.session), basis).await? else {
             return Ok(false);

@@ -4,10 +4,7 @@ use entity::{
     account, issuer_session,
     oauth_grant::{ActiveModel, Entity},
 };
-use identity::{
-    allowance::Allowance,
-    trail::{self, Allowed},
-};
+use identity::trail::{self, Allowed};
 use sea_orm::{ActiveValue::Set, DbErr, EntityTrait, QuerySelect as _, sea_query::LockType};
 use store::{database, rate_limit::Rate, transaction::Transaction};
 use uuid::Uuid;
@@ -15,6 +12,7 @@ use uuid::Uuid;
 use super::{
     IdentityProvider,
     clients::{Client, Recipient},
+    consents::Choice,
     issue,
     request::{Access, AuthorizationRequest, ReturnAddress},
     response::{OAuthError, refused},
@@ -28,8 +26,8 @@ const MAX_PER_HOUR: u32 = 120;
 /// The reason why a client is authorized.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Basis {
-    /// The person allows it now, and this much.
-    Allowed(Allowance),
+    /// The person allows it now, and so much.
+    Allowed(Choice),
     /// The person has allowed it before.
     Remembered,
     /// Nobody is asked: the service itself signs somebody in, or a demo person signs in without a page.
@@ -82,7 +80,7 @@ impl IdentityProvider {
         };
         self.hold(tx, subject).await?;
         match basis {
-            Basis::Allowed(allowance) => self.take_consent(tx, subject, to, access, allowance).await?,
+            Basis::Allowed(choice) => self.take_consent(tx, subject, to, access, choice).await?,
             Basis::Remembered if !self.is_remembered(tx, subject, to, access).await? => return Ok(None),
             Basis::Remembered | Basis::Unasked => {}
         }
@@ -96,9 +94,9 @@ impl IdentityProvider {
         subject: &str,
         to: &Recipient<'_>,
         access: &Access,
-        allowance: Allowance,
+        choice: Choice,
     ) -> Result<(), DbErr> {
-        self.remember_consent(tx, subject, to, access, allowance).await?;
+        let allowance = self.remember_consent(tx, subject, to, access, choice).await?;
         let Client { id, name, .. } = to.client;
         let allowed = Allowed { application: name.as_ref().unwrap_or(id), scope: &access.scope, allowance };
         let now = self.clock.now();

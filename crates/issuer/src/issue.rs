@@ -53,7 +53,7 @@ impl IdentityProvider {
     ) -> Result<Response, OAuthError> {
         let person = self.person(&grant.subject).await?;
         let person = person.ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
-        let allowance = self.allowance(&self.db, &grant.subject, &grant.client_id).await?;
+        let allowance = self.allowance(&grant.subject, &grant.client_id).await?;
         let allowed = allowance.map_or(Scopes::EVERY, Allowance::scopes);
         let granted = scope::with_rights(scope, scope::rights(scope).and(allowed));
         let mut body = json!({

@@ -111,8 +111,8 @@ impl<'a> Browser<'a> {
         let url = authorize_path(client, changes);
         let page = self.get(&url).await;
         assert_eq!(page.status, 200, "{}", page.body);
-        let session = hidden(&page, "session");
-        self.post(&url, &[("decision", "allow"), ("session", &session)]).await
+        let (session, held) = (hidden(&page, "session"), hidden(&page, "held"));
+        self.post(&url, &[("decision", "allow"), ("session", &session), ("held", &held)]).await
     }
 }
 

@@ -96,8 +96,14 @@ impl Browser<'_> {
     async fn decide(&self, machine: &Machine<'_>, decision: &str, allowance: &str) -> Answer {
         let page = self.enter_code(machine.user_code()).await;
         assert_eq!(page.status, 200, "{}", page.body);
-        let (code, session) = (hidden(&page, "code"), hidden(&page, "session"));
-        let form = [("code", &*code), ("session", &session), ("decision", decision), ("allowance", allowance)];
+        let (code, session, held) = (hidden(&page, "code"), hidden(&page, "session"), hidden(&page, "held"));
+        let form = [
+            ("code", &*code),
+            ("session", &session),
+            ("held", &held),
+            ("decision", decision),
+            ("allowance", allowance),
+        ];
         self.post(PATH, &form).await
     }
 
@@ -137,7 +143,7 @@ async fn a_machine_gets_what_a_person_allows_in_a_browser_elsewhere() {
         "Read the search data",
         "while you are away",
         "on your own machine",
-        "value=\"read\" checked",
+        "value=\"read\" required checked",
     ] {
         assert!(page.body.contains(said), "{said}: {}", page.body);
     }
@@ -186,7 +192,7 @@ async fn a_machine_is_allowed_only_to_read_whatever_its_client_may_elsewhere() {
     for missing in ["", "all"] {
         let machine = Machine::of(&issuer, client.clone(), "openid").await;
         let page = browser.decide(&machine, "allow", missing).await;
-        assert!(page.body.contains("value=\"read\" checked"), "it is asked again: {}", page.body);
+        assert!(page.body.contains("Who asks"), "it is asked again: {}", page.body);
         machine.poll().await.refused("authorization_pending");
     }
 }

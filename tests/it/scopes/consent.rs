@@ -92,7 +92,7 @@ async fn a_page_that_asks_for_less_never_widens_an_earlier_choice() {
         let (_, page) = application.ask(&browser, "owner", asked, None).await;
         // The page shows everything that the answer counts for, and the choice that counts now.
         let page = page.expect(200, &[shown, "delete it for ever"]);
-        assert!(page.html.contains(&format!("value=\"{choice}\" checked")), "{}", page.html);
+        assert!(page.html.contains(&format!("value=\"{choice}\" required checked")), "{}", page.html);
         application.allowed(&browser, "owner", asked, None, None).await;
         assert_eq!(
             actor.get("/api/billing/summary").await.expect(403).code(),
@@ -170,7 +170,7 @@ async fn a_choice_on_the_account_page_counts_for_every_token_at_once() {
 
     let page = person.get("/account").await.expect(200, &["Only read", "Everything it asks for"]);
     let card = page.html.split("<h3").find(|card| card.contains("Probe")).unwrap();
-    assert!(card.contains("value=\"read\" checked") && !card.contains("delete it for ever"), "{card}");
+    assert!(card.contains("value=\"read\" required checked") && !card.contains("delete it for ever"), "{card}");
     let limit = async |allowance: &str| {
         let form = [("client_id", application.id.as_str()), ("allowance", allowance)];
         person.post("/account/applications/limit", &form).await

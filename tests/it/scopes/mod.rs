@@ -1,6 +1,7 @@
 //! Tests of scopes: what a token may do, by what it asked for and by what its person allows.
 
 mod consent;
+mod widening;
 
 use std::collections::BTreeSet;
 

@@ -10,6 +10,9 @@ use super::{
     browser::{Browser, Page},
 };
 
+/// The grant type of device codes.
+const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
 const REDIRECT: &str = "http://127.0.0.1/callback";
 
 /// A registered client.
@@ -30,7 +33,8 @@ impl Application {
     /// Registers a client.
     pub async fn register(base: &str) -> Self {
         let metadata = json!({
-            "client_name": "Probe", "redirect_uris": [REDIRECT], "grant_types": ["authorization_code", "refresh_token"],
+            "client_name": "Probe", "redirect_uris": [REDIRECT],
+            "grant_types": ["authorization_code", "refresh_token", DEVICE_CODE],
         });
         let answer = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await;
         let client: Value = answer.unwrap().json().await.unwrap();
@@ -79,7 +83,8 @@ impl Application {
         let (path, mut page) = self.ask(browser, person, scope, resource).await;
         if page.status == 200 {
             let (csrf, session) = (hidden(&page, "csrf"), hidden(&page, "session"));
-            let mut form = vec![("csrf", csrf.as_str()), ("session", &session), ("decision", "allow")];
+            let held = hidden(&page, "held");
+            let mut form = vec![("csrf", csrf.as_str()), ("session", &session), ("held", &held), ("decision", "allow")];
             form.extend(allowance.map(|allowance| ("allowance", allowance)));
             page = browser.post(&path, &form).await;
         }
@@ -93,6 +98,28 @@ impl Application {
             ("redirect_uri", REDIRECT),
         ];
         self.tokens(&form).await
+    }
+
+    /// Asks for a device code. Returns it, and the page that says who asks, for a person whose browser is signed in.
+    pub async fn ask_by_code(&self, browser: &Browser, scope: &str) -> (String, Page) {
+        let form = [("client_id", self.id.as_str()), ("scope", scope)];
+        let address = format!("{}/oauth/device_authorization", self.base);
+        let codes: Value = http_client().unwrap().post(address).form(&form).send().await.unwrap().json().await.unwrap();
+        let page = browser.get("/device").await.expect(200, &[]);
+        let (csrf, code) = (hidden(&page, "csrf"), codes["user_code"].as_str().unwrap());
+        let page = browser.post("/device", &[("csrf", &csrf), ("code", code)]).await.expect(200, &["Who asks"]);
+        (codes["device_code"].as_str().unwrap().to_owned(), page)
+    }
+
+    /// The answer to a device code whose machine a person allows `allowance` on `page`. `None` takes what the page offers.
+    pub async fn allowed_by_code(&self, browser: &Browser, code: &str, page: &Page, allowance: Option<&str>) -> Value {
+        let fields = ["csrf", "code", "session", "held"].map(|name| (name, hidden(page, name)));
+        let mut form: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let ticked = page.choices().1;
+        form.extend(allowance.or(ticked.as_deref()).map(|allowance| ("allowance", allowance)));
+        form.push(("decision", "allow"));
+        browser.post("/device", &form).await.expect(200, &["The machine has access"]);
+        self.tokens(&[("grant_type", DEVICE_CODE), ("device_code", code)]).await
     }
 
     /// The answer of the token endpoint.

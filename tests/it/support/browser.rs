@@ -128,6 +128,15 @@ impl Browser {
 }
 
 impl Page {
+    /// The choices of how much to allow an application, and the one that is ticked.
+    pub fn choices(&self) -> (Vec<String>, Option<String>) {
+        let fields = self.html.split("name=\"allowance\" value=\"").skip(1);
+        let fields = fields.map(|field| field.split_once('"').unwrap());
+        let ticked =
+            fields.clone().find(|(_, rest)| rest.starts_with(" required checked")).map(|(value, _)| value.to_owned());
+        (fields.map(|(value, _)| value.to_owned()).collect(), ticked)
+    }
+
     /// Returns the page if it has this status and shows all `texts`.
     #[track_caller]
     pub fn expect(self, status: u16, texts: &[&str]) -> Self {

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     IdentityProvider,
     clients::{self, AskingError},
+    consents::{NOTHING_HELD, held},
     demo,
     grants::Basis,
     parameters::{Parameters, TOO_MANY},
@@ -143,8 +144,12 @@ impl IdentityProvider {
         let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
         let question =
             self.question(&signed_in.person.subject, &asked.address.client.id, &asked.request.access).await?;
-        let Some(allowance) = question.answer(form.get("allowance")) else { return Ok(redirect(&asked.action())) };
-        let basis = Basis::Allowed(allowance);
+        // What the person chose rests on what the page said.
+        let is_current = form.get("held").unwrap_or(NOTHING_HELD) == held(question.before);
+        let Some(choice) = question.answer(form.get("allowance")).filter(|_| is_current) else {
+            return Ok(redirect(&asked.action()));
+        };
+        let basis = Basis::Allowed(choice);
         self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await
     }
 

@@ -5,13 +5,13 @@ use identity::allowance::Allowance;
 use maud::{Markup, html};
 use pages::page::{
     Page,
-    permissions::{Permissions, choice_field},
+    permissions::{Permissions, choice_field, words},
 };
 use poem::{Request, Response};
 use url::Url;
 
 use super::asked::ValidRequest;
-use crate::{IdentityProvider, request::ReturnAddress, response::OAuthError, sessions::SignedIn};
+use crate::{IdentityProvider, consents::held, request::ReturnAddress, response::OAuthError, sessions::SignedIn};
 
 /// Shows the page.
 pub(super) async fn page(
@@ -53,6 +53,10 @@ pub(super) async fn page(
         form method="post" action=(asked.action()) {
             (token.field())
             input type="hidden" name="session" value=(signed_in.session.id);
+            input type="hidden" name="held" value=(held(question.before));
+            @if let Some(before) = question.before {
+                p { "Until now you allow it, wherever you use it: " strong { (words(before)) } ". What you choose here counts for all of its access." }
+            }
             @if !question.choices.is_empty() {
                 (choice_field(&question.choices, question.before.unwrap_or(Allowance::Everything)))
                 p.quiet-text { "You can change this at any time on your account page." }

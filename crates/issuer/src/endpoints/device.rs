@@ -4,11 +4,10 @@
 use api::scope::Scopes;
 use common::addresses::ClientAddress;
 use entity::device_code::Model;
-use identity::allowance::Allowance;
 use maud::{Markup, html};
 use pages::page::{
     Page,
-    permissions::{Permissions, choice_field, choices},
+    permissions::{Permissions, choice_field, words},
     words::time,
 };
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
@@ -18,7 +17,9 @@ use super::page::{Problem, notice, redirect, titled};
 use crate::{
     IdentityProvider,
     clients::{AskingError, Client},
+    consents::{MachineQuestion, NOTHING_HELD, held},
     device_codes::access_of,
+    parameters::Parameters,
     request::Access,
     response::OAuthError,
     scope,
@@ -78,13 +79,16 @@ pub(super) async fn decide(
         Err(NotWaiting::Told(problem)) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
         Err(NotWaiting::Failed(error)) => return Err(error.into()),
     };
-    let Some(decision) = form.get("decision") else { return Ok(details(provider, request, &signed_in, &waiting)) };
+    let Some(decision) = form.get("decision") else {
+        let question = provider.question_of(&signed_in, &waiting).await?;
+        return Ok(details(provider, request, &signed_in, &waiting, &question));
+    };
     // It counts for the session that the page named: another one may have begun in another tab.
     if form.get("session") != Some(signed_in.session.id.to_string().as_str()) {
         return Ok(redirect(PATH));
     }
     if decision == "allow" {
-        return Ok(provider.allow_waiting(request, &signed_in, &waiting, form.get("allowance")).await?);
+        return Ok(provider.allow_waiting(request, &signed_in, &waiting, &form).await?);
     }
     provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)?;
     Ok(denied(provider))
@@ -117,23 +121,38 @@ impl IdentityProvider {
         }
     }
 
+    fn too_late(&self, request: &Request, signed_in: &SignedIn) -> Response {
+        let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
+        code_form(self, request, signed_in, Some(problem))
+    }
+
+    async fn question_of(&self, signed_in: &SignedIn, waiting: &Waiting) -> Result<MachineQuestion, OAuthError> {
+        let Waiting { client, access, .. } = waiting;
+        Ok(self.machine_question(&signed_in.person.subject, &client.id, access).await?)
+    }
+
     async fn allow_waiting(
         &self,
         request: &Request,
         signed_in: &SignedIn,
         waiting: &Waiting,
-        chosen: Option<&str>,
+        form: &Parameters,
     ) -> Result<Response, OAuthError> {
-        let Some(allowance) = answer(waiting.rights(), chosen) else {
-            return Ok(details(self, request, signed_in, waiting));
+        let question = self.question_of(signed_in, waiting).await?;
+        // What the person chose rests on what the page said.
+        let is_current = form.get("held").unwrap_or(NOTHING_HELD) == held(question.before);
+        let Some(allowance) = question.answer(form.get("allowance")).filter(|_| is_current) else {
+            return Ok(match self.waiting_device(&waiting.code).await? {
+                Some(_) => details(self, request, signed_in, waiting, &question),
+                None => self.too_late(request, signed_in),
+            });
         };
         if !self.counts_authorization(&signed_in.person.subject).await? {
             let problem = Problem::with_input("You have allowed too much in an hour. Try again later.");
             return Ok(code_form(self, request, signed_in, Some(problem)));
         }
         if !self.allow_device(&waiting.asked, &waiting.client, signed_in, allowance).await? {
-            let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
-            return Ok(code_form(self, request, signed_in, Some(problem)));
+            return Ok(self.too_late(request, signed_in));
         }
         Ok(Page::new("The machine has access").signed_in(&self.navigation).render(&html! {
             p role="status" { strong { (waiting.name()) } " goes on within seconds. You can close this page." }
@@ -151,15 +170,6 @@ impl Waiting {
     fn rights(&self) -> Scopes {
         scope::rights(&self.access.scope)
     }
-}
-
-/// Returns the choice in the field of a form. `None` if there is a choice and it is none of the choices.
-fn answer(rights: Scopes, field: Option<&str>) -> Option<Allowance> {
-    let offered = choices(rights);
-    if offered.is_empty() {
-        return Some(Allowance::Everything);
-    }
-    field.and_then(Allowance::parse).filter(|choice| offered.contains(choice))
 }
 
 /// Returns whether the machine and the browser are both this computer.
@@ -209,10 +219,16 @@ fn warning() -> Markup {
 }
 
 /// Says who asks, for what, from where and since when.
-fn details(provider: &IdentityProvider, request: &Request, signed_in: &SignedIn, waiting: &Waiting) -> Response {
+fn details(
+    provider: &IdentityProvider,
+    request: &Request,
+    signed_in: &SignedIn,
+    waiting: &Waiting,
+    question: &MachineQuestion,
+) -> Response {
     let token = provider.form_token(request.headers());
     let Waiting { code, asked, client, access } = waiting;
-    let (name, offered) = (waiting.name(), choices(waiting.rights()));
+    let name = waiting.name();
     let scopes: Vec<String> = access.scope.split(' ').map(str::to_owned).collect();
     let permissions = Permissions { scopes: &scopes, rights: waiting.rights(), opens_api: provider.opens_api(access) };
     let body = html! {
@@ -235,9 +251,8 @@ fn details(provider: &IdentityProvider, request: &Request, signed_in: &SignedIn,
             (token.field())
             input type="hidden" name="code" value=(code);
             input type="hidden" name="session" value=(signed_in.session.id);
-            @if !offered.is_empty() {
-                (choice_field(&offered, Allowance::Read))
-            }
+            input type="hidden" name="held" value=(held(question.before));
+            (extent(question))
             div.actions {
                 button name="decision" value="allow" { "Allow" }
                 button.secondary name="decision" value="deny" { "Deny" }
@@ -246,6 +261,21 @@ fn details(provider: &IdentityProvider, request: &Request, signed_in: &SignedIn,
     };
     let page = Page::new(format!("Allow {name}?")).signed_in(&provider.navigation);
     provider.render(&page, &token, &body)
+}
+
+/// Says how much the person allows the application elsewhere, and asks how much to allow this machine.
+fn extent(question: &MachineQuestion) -> Markup {
+    html! {
+        @if let Some(before) = question.before {
+            p { "Until now you allow this application, wherever you use it: " strong { (words(before)) } "." }
+        }
+        @if !question.choices.is_empty() {
+            (choice_field(&question.choices, question.preset()))
+            @if question.may_widen() {
+                p.quiet-text { "A choice beyond that counts for the application everywhere: also for access that it has already, on other machines and in browsers." }
+            }
+        }
+    }
 }
 
 fn denied(provider: &IdentityProvider) -> Response {

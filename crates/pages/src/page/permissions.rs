@@ -91,17 +91,16 @@ pub fn choices(rights: Scopes) -> Vec<Allowance> {
     found
 }
 
-/// The field of a form with these choices, of which `chosen` is ticked.
+/// The field of a form with these choices, of which `chosen` is ticked, or the next narrower one. If all are wider, none is.
 #[must_use]
 pub fn choice_field(choices: &[Allowance], chosen: Allowance) -> Markup {
-    // If the choice is not offered, the next narrower one is ticked.
-    let chosen = choices.iter().rev().find(|choice| **choice <= chosen).or(choices.first());
+    let chosen = choices.iter().rev().find(|choice| **choice <= chosen);
     html! {
         fieldset {
             legend { "How much do you allow?" }
             @for choice in choices {
                 label.choice {
-                    input type="radio" name="allowance" value=(choice.as_str()) checked[Some(choice) == chosen];
+                    input type="radio" name="allowance" value=(choice.as_str()) required checked[Some(choice) == chosen];
                     (words(*choice))
                 }
             }
@@ -109,7 +108,9 @@ pub fn choice_field(choices: &[Allowance], chosen: Allowance) -> Markup {
     }
 }
 
-const fn words(choice: Allowance) -> &'static str {
+/// A choice in words.
+#[must_use]
+pub const fn words(choice: Allowance) -> &'static str {
     match choice {
         Allowance::Read => "Only read",
         Allowance::Records => "Read and write records",
