@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use common::bounded;
 use sightline::app::http_client;
 
 use crate::{
@@ -106,7 +107,7 @@ async fn bare_request(engine: &Engine) -> Measured<Duration> {
     let mut time = Duration::ZERO;
     for _ in 0..2 {
         let begun = Instant::now();
-        http.get(&url).send().await?.bytes().await?;
+        bounded::bytes(http.get(&url).send().await?, bounded::DOCUMENT).await?;
         time = begun.elapsed();
     }
     Ok(time)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chrono::{Days, NaiveDate};
-use common::{clock::Clock, random::Random};
+use common::{bounded, clock::Clock, random::Random};
 use serde_json::Value;
 use sightline::{
     app,
@@ -21,6 +21,9 @@ pub const LARGE: &str = "sc-domain:harbourpost.example";
 
 /// A property of medium size.
 pub const MIDDLING: &str = "https://www.ledgerline.example/";
+
+/// Longer than any answer, in bytes.
+const LONG: usize = 1 << 30;
 
 /// `sightline simulator` as a child.
 pub struct Engine {
@@ -91,7 +94,7 @@ impl Setting {
     pub async fn get(&self, path: &str) -> Measured<bytes::Bytes> {
         let request = self.http.get(format!("{}{path}", self.server.url)).bearer_auth(&self.token);
         let answer = request.header("accept-encoding", "identity").send().await?.error_for_status()?;
-        Ok(answer.bytes().await?)
+        Ok(bounded::bytes(answer, LONG).await?)
     }
 
     /// Signs the owner in with a browser, and returns the session's cookie.
@@ -116,7 +119,7 @@ impl Setting {
     pub async fn page(&self, path: &str, cookie: &str) -> Measured<bytes::Bytes> {
         let request = self.http.get(format!("{}{path}", self.server.url)).header("cookie", cookie);
         let request = request.header("accept", "text/html").header("accept-encoding", "identity");
-        Ok(request.send().await?.error_for_status()?.bytes().await?)
+        Ok(bounded::bytes(request.send().await?.error_for_status()?, LONG).await?)
     }
 
     /// The body of the tool endpoint's answer to `message`, sent with `headers`, uncompressed.
@@ -124,7 +127,8 @@ impl Setting {
         let request = self.http.post(format!("{}/mcp", self.server.url)).bearer_auth(&self.token);
         let request = request.header("content-type", "application/json").header("accept-encoding", "identity");
         let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        Ok(request.body(message.to_string()).send().await?.error_for_status()?.bytes().await?)
+        let answer = request.body(message.to_string()).send().await?.error_for_status()?;
+        Ok(bounded::bytes(answer, LONG).await?)
     }
 
     /// Posts a body. Fails unless it is accepted.

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use common::bounded;
 use serde::Deserialize;
 
 use crate::{app, config::Config, error::Error};
@@ -39,7 +40,8 @@ pub async fn health(config: &Config) -> Result<(String, bool), Error> {
     let address = address(config.listen)?;
     let asked = app::local_http_client()?.get(format!("http://{address}/api/health")).timeout(PATIENCE).send().await;
     let silent = |_| Error::invalid(format!("listen: no service answers at {address}"));
-    let Answer { data } = asked.map_err(silent)?.json().await.map_err(silent)?;
+    let answer = bounded::object(asked.map_err(silent)?, bounded::DOCUMENT).await;
+    let Answer { data } = answer.map_err(|_| Error::invalid(format!("listen: no service answers at {address}")))?;
     let troubles = data.dependencies.iter().filter(|part| part.status != "ok");
     let parts = troubles.map(|part| format!("{} is {}", part.name, part.status));
     let said: Vec<String> = std::iter::once(data.status).chain(parts).collect();

@@ -36,7 +36,7 @@ pub struct Simulator {
     pub latency_ms: u64,
     /// Faults to produce, each with the share of requests that it affects. All but `invalid_grant` act on the simulated providers too.
     #[schemars(with = "Vec<String>", extend("x-allowed" = "`KIND:RATE`, each kind once: `quota403`, `permission403`, `rate429`, \
-        `error500`, `invalid_grant`, `slow` or `truncated`, and a rate from 0 to 1"))]
+        `error500`, `error200`, `invalid_grant`, `slow` or `truncated`, and a rate from 0 to 1"))]
     pub fail: Vec<Fault>,
     /// Choices where descriptions of the real ones disagree. `object_errors` or `array_errors` gives all refusals of provider B one shape.
     #[schemars(with = "Vec<String>", extend("x-allowed" = "`snake_case_metadata`, `zero_filled_dates`, `reject_old_start`, \

@@ -16,6 +16,7 @@ use crate::{
     support::{
         actor::Actor,
         app::{TestApp, start_of_test},
+        whole::Whole as _,
     },
 };
 
@@ -44,7 +45,7 @@ impl Browser {
             self.jar.insert(name.to_owned(), value.to_owned());
         }
         let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
-        (response.status().as_u16(), location.unwrap_or_default(), response.text().await.unwrap())
+        (response.status().as_u16(), location.unwrap_or_default(), response.whole_text().await.unwrap())
     }
 
     fn at(&self, path: &str) -> String {
@@ -157,7 +158,7 @@ async fn signed_in_without_address(app: &TestApp) -> String {
         ("code_verifier", &verifier),
     ];
     let tokens = http_client().unwrap().post(browser.at("/oauth/token")).form(&form).send().await.unwrap();
-    tokens.json::<Value>().await.unwrap()["access_token"].as_str().unwrap().to_owned()
+    tokens.whole_json::<Value>().await.unwrap()["access_token"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]

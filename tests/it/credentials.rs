@@ -8,6 +8,7 @@ use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
     assistant::Assistant,
+    whole::Whole as _,
 };
 
 #[track_caller]
@@ -68,7 +69,7 @@ async fn token_for(base: &str, resource: &str) -> String {
         ("code_verifier", &verifier),
     ];
     let tokens = http.post(format!("{base}/oauth/token")).form(&form).send().await.unwrap();
-    tokens.json::<serde_json::Value>().await.unwrap()["access_token"].as_str().unwrap().to_owned()
+    tokens.whole_json::<serde_json::Value>().await.unwrap()["access_token"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod discovery;
 mod disks;
 mod documents;
 mod embedded_issuer;
+mod endless;
 mod examples;
 mod faults;
 mod first_request;

@@ -9,7 +9,7 @@ use poem::http::Method;
 use serde_json::json;
 use sightline::{app, config::Config};
 
-use crate::support::{actor::Actor, app::TestApp, relay::Relay};
+use crate::support::{actor::Actor, app::TestApp, relay::Relay, whole::Whole as _};
 
 /// The values of a scrape, by name and labels.
 type Scrape = BTreeMap<String, f64>;
@@ -19,7 +19,7 @@ async fn text(app: &TestApp) -> String {
     let answer = app::http_client().unwrap().get(format!("http://{address}/metrics")).send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 200);
     assert!(answer.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
-    answer.text().await.unwrap()
+    answer.whole_text().await.unwrap()
 }
 
 async fn scrape(app: &TestApp) -> Scrape {

@@ -10,6 +10,7 @@ use crate::support::{
     actor::Actor,
     app::{TestApp, shared, start_of_test},
     issuer::OtherIssuer,
+    whole::Whole as _,
 };
 
 /// A demo person with an access token of this scope, through the flow with PKCE.
@@ -35,7 +36,7 @@ async fn with_scope(base: &str, name: &str, scope: &str) -> Actor {
         ("code_verifier", &verifier),
     ];
     let tokens = http.post(format!("{base}/oauth/token")).form(&form).send().await.unwrap();
-    let tokens: Value = tokens.json().await.unwrap();
+    let tokens: Value = tokens.whole_json().await.unwrap();
     Actor::with_token(base, tokens["access_token"].as_str().unwrap())
 }
 
@@ -63,7 +64,7 @@ async fn on_https(issuer: &TestApp) -> TestApp {
     let redirect = "https://search.example.test/auth/callback";
     let metadata = json!({ "redirect_uris": [redirect] });
     let registered = http_client().unwrap().post(format!("{}/oauth/register", issuer.service.base_url));
-    let registered: Value = registered.json(&metadata).send().await.unwrap().json().await.unwrap();
+    let registered: Value = registered.json(&metadata).send().await.unwrap().whole_json().await.unwrap();
     let client_id = registered["client_id"].as_str().unwrap().to_owned();
     TestApp::start(|config| {
         config.base_url = "https://search.example.test".parse().ok();
@@ -88,7 +89,7 @@ async fn consented(location: &str) -> Url {
     let signed_in = signed_in.send().await.unwrap();
     let session = set_cookie(&signed_in, "sightline_issuer");
     let cookies = format!("{cookie}; {}", session.split(';').next().unwrap());
-    let page = http.get(location).header("cookie", &cookies).send().await.unwrap().text().await.unwrap();
+    let page = http.get(location).header("cookie", &cookies).send().await.unwrap().whole_text().await.unwrap();
     let session = page.split("name=\"session\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     let form = [("csrf", token), ("decision", "allow"), ("session", session)];
     let back = http.post(location).header("cookie", &cookies).form(&form).send().await.unwrap();

@@ -1,7 +1,8 @@
-//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text of others, caches, disks and locks.
+//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text and answers of others, caches, disks and locks.
 
 pub mod addresses;
 pub mod base_url;
+pub mod bounded;
 pub mod byte_budget;
 pub mod byte_cache;
 pub mod clock;
@@ -10,6 +11,7 @@ pub mod compute;
 pub mod digest;
 pub mod disk;
 pub mod file_lock;
+pub mod json;
 pub mod places;
 pub mod plain_text;
 pub mod private_files;

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use common::{
+    bounded,
     clock::Clock,
     urls::{is_secure, without_credentials},
 };
@@ -17,7 +18,6 @@ use super::{
 };
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
 const FRESH_FOR: TimeDelta = TimeDelta::hours(1);
 
 /// The name of the embedded issuer in the records of people. No URL of an issuer equals it.
@@ -141,17 +141,5 @@ async fn document<T: DeserializeOwned>(address: &str, response: reqwest::Respons
     if response.status() != reqwest::StatusCode::OK {
         return Err(unavailable(address, &format!("status {}", response.status())));
     }
-    json(response, MAX_DOCUMENT_BYTES).await.map_err(|reason| unavailable(address, &reason))
-}
-
-/// Reads a JSON document of at most `max_bytes`. An error says why it cannot be read.
-pub(super) async fn json<T: DeserializeOwned>(mut response: reqwest::Response, max_bytes: usize) -> Result<T, String> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| error.without_url().to_string())? {
-        if body.len() + chunk.len() > max_bytes {
-            return Err("the document is too large".to_owned());
-        }
-        body.extend_from_slice(&chunk);
-    }
-    serde_json::from_slice(&body).map_err(|error| error.to_string())
+    bounded::object(response, bounded::DOCUMENT).await.map_err(|error| unavailable(address, &error.to_string()))
 }

@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, SubsecRound as _, Utc};
-use common::{clock::Clock, plain_text, urls::is_secure};
+use common::{
+    bounded::{self, Unread},
+    clock::Clock,
+    plain_text,
+    urls::is_secure,
+};
 use openidconnect::{
     AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndUserEmail, HttpRequest, HttpResponse, LoginHint,
     Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
@@ -246,15 +251,15 @@ fn check_endpoints(metadata: &Metadata) -> Result<(), SignInError> {
 }
 
 /// Sends a request of the openidconnect crate through the service's own HTTP client. An answer with status 503 is an error.
-async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, reqwest::Error> {
+async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Unread> {
     let (parts, body) = request.into_parts();
     let request = http.request(parts.method, parts.uri.to_string()).headers(parts.headers);
-    let mut response = request.body(body).timeout(TIME_LIMIT).send().await?;
+    let mut response = request.body(body).timeout(TIME_LIMIT).send().await.map_err(Unread::Broken)?;
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response = response.error_for_status()?;
+        response = response.error_for_status().map_err(Unread::Broken)?;
     }
     let (status, headers) = (response.status(), response.headers().clone());
-    let mut answer = HttpResponse::new(response.bytes().await?.to_vec());
+    let mut answer = HttpResponse::new(bounded::bytes(response, bounded::DOCUMENT).await?.to_vec());
     *answer.status_mut() = status;
     *answer.headers_mut() = headers;
     Ok(answer)
@@ -285,11 +290,12 @@ fn session_of(token: &CoreIdToken) -> Option<Uuid> {
 }
 
 /// A request without an answer that can be read. The issuer may be away.
-fn unsent(error: &reqwest::Error) -> SignInError {
-    if error.is_status() || error.is_connect() || error.is_timeout() {
-        IssuerUnavailable(error.to_string()).into()
-    } else {
-        failed(error)
+fn unsent(error: &Unread) -> SignInError {
+    match error {
+        Unread::Broken(error) if error.is_status() || error.is_connect() || error.is_timeout() => {
+            IssuerUnavailable(error.to_string()).into()
+        }
+        error => failed(error),
     }
 }
 

@@ -1,23 +1,22 @@
 //! The client: typed requests, paced by site and account, retried according to the error's reason, within a deadline.
-//! Concurrent requests share one refresh of the access token.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use chrono::{DateTime, TimeDelta, Utc};
-use common::{clock::Clock, compute::beside, random::Random};
-use secrecy::{ExposeSecret, SecretString};
-use serde::de::DeserializeOwned;
+use common::{
+    bounded::{self, Unread},
+    clock::Clock,
+    compute::beside,
+    random::Random,
+};
+use secrecy::ExposeSecret as _;
 use shared::Shared;
 use telemetry::upstream::{UpstreamMeter, UpstreamOutcome};
-use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
 use super::{
+    access::AccessTokens,
+    answer::{self, NotAnAnswer, QueryResponse, SiteEntry},
     error::SearchEngineError,
     failure::{Failure, Verdict, judge},
     oauth::Oauth,
@@ -27,53 +26,31 @@ use super::{
     refusal::RefusedSite,
     settings::{Account, Grants, Settings},
     trouble::Trouble,
-    wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
+    wire::{QueryRequest, SiteUrl},
 };
 
 /// The maximum number of rows that one request may ask for.
 const PAGE: usize = 25_000;
 
+/// The most bytes of an answer: 25,000 rows of the longest keys.
+const MOST_BYTES: usize = 64 << 20;
+
 /// The longest time to wait that the search engine is believed, in seconds.
 const LONGEST_WAIT: u64 = 3_600;
 
-/// The longest lifetime of an access token that it is believed, in seconds.
-const LONGEST_LIFE: u64 = 24 * 3_600;
-
 /// The time after which a request is worth sending again that had no turn.
 const TURN_RETRY: Duration = Duration::from_secs(5);
-
-/// An access token is not used this shortly before it expires.
-const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
-
-struct AccessToken {
-    value: SecretString,
-    expires_at: DateTime<Utc>,
-    /// The time of the connection that granted it.
-    connected_at: DateTime<Utc>,
-}
-
-/// The known tokens of an account.
-#[derive(Default)]
-struct Tokens {
-    current: Option<AccessToken>,
-    /// The connection whose grant was refused, and the error text. The grant is not presented again.
-    refused: Option<(DateTime<Utc>, String)>,
-}
-
-type TokenSlot = Arc<tokio::sync::Mutex<Tokens>>;
 
 /// The client of the search engine.
 pub struct SearchEngine {
     settings: Settings,
     http: reqwest::Client,
-    oauth: Oauth,
+    access: AccessTokens,
     pub(super) pacer: Pacer,
-    tokens: Mutex<HashMap<Uuid, TokenSlot>>,
     records: Records,
     meter: UpstreamMeter,
     clock: Clock,
     random: Random,
-    grants: Arc<dyn Grants>,
 }
 
 impl SearchEngine {
@@ -88,23 +65,21 @@ impl SearchEngine {
         shared: Option<&Shared>,
     ) -> Self {
         Self {
-            oauth: Oauth::new(settings.oauth.clone(), http.clone()),
+            access: AccessTokens::new(Oauth::new(settings.oauth.clone(), http.clone()), clock.clone(), grants),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
-            tokens: Mutex::default(),
             records: Records::sharing(shared.map(|shared| shared.news("accounts"))),
             meter: UpstreamMeter::default(),
             settings,
             http,
             clock,
             random,
-            grants,
         }
     }
 
     /// The OAuth endpoints.
     #[must_use]
     pub fn oauth(&self) -> &Oauth {
-        &self.oauth
+        self.access.oauth()
     }
 
     /// The metrics of requests to the search engine's API.
@@ -116,8 +91,7 @@ impl SearchEngine {
     /// The sites of an account, unverified ones included.
     pub async fn sites(&self, account: &Account) -> Result<Vec<SiteEntry>, SearchEngineError> {
         let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
-        let list: SiteList = self.send(account, None, || self.http.get(&url)).await?;
-        Ok(list.site_entry)
+        self.send(account, None, || self.http.get(&url), answer::sites).await
     }
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.
@@ -151,7 +125,7 @@ impl SearchEngine {
 
     /// Drops everything kept of an account: its access token, refused sites and troubles.
     pub fn forget_account(&self, account: Uuid) {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
+        self.access.drop_account(account);
         self.records.forget(account, self.clock.now());
     }
 
@@ -198,13 +172,14 @@ impl SearchEngine {
         let mut whole = QueryResponse::default();
         loop {
             let row_limit = PAGE.min(cap - whole.rows.len());
-            let page_request = QueryRequest { row_limit, start_row: whole.rows.len(), ..request.clone() };
-            let page: QueryResponse =
-                self.send(account, Some((site, asker)), || self.http.post(&url).json(&page_request)).await?;
+            let query = Arc::new(QueryRequest { row_limit, start_row: whole.rows.len(), ..request.clone() });
+            let expected = query.clone();
+            let read = move |body: &[u8]| answer::rows(body, &expected);
+            let mut page = self.send(account, Some((site, asker)), || self.http.post(&url).json(&*query), read).await?;
             let came = page.rows.len();
-            let mut rows = whole.rows;
-            rows.extend(page.rows);
-            whole = QueryResponse { rows, ..page };
+            whole.rows.append(&mut page.rows);
+            page.rows = std::mem::take(&mut whole.rows);
+            whole = page;
             if came < row_limit || whole.rows.len() >= cap {
                 return Ok(whole);
             }
@@ -219,14 +194,16 @@ impl SearchEngine {
         Some(!answer.ok()?.status().is_server_error())
     }
 
-    async fn send<T: DeserializeOwned + Send + 'static>(
+    /// Sends a request until it is settled. `read` reads a body with a good status. What it refuses counts as an error of the search engine.
+    async fn send<T: Send + 'static>(
         &self,
         account: &Account,
         site: Option<(&SiteUrl, Asker)>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
+        read: impl Read<T>,
     ) -> Result<T, SearchEngineError> {
         let deadline = tokio::time::Instant::now() + self.settings.patience.deadline;
-        let tries = self.try_until_settled(account, site, request, deadline);
+        let tries = self.try_until_settled(account, site, request, read, deadline);
         let outcome = tokio::time::timeout_at(deadline, tries)
             .await
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
@@ -236,20 +213,21 @@ impl SearchEngine {
         outcome
     }
 
-    async fn try_until_settled<T: DeserializeOwned + Send + 'static>(
+    async fn try_until_settled<T: Send + 'static>(
         &self,
         account: &Account,
         site: Option<(&SiteUrl, Asker)>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
+        read: impl Read<T>,
         deadline: tokio::time::Instant,
     ) -> Result<T, SearchEngineError> {
         let (mut backoff, mut refreshed) = (self.settings.patience.first_backoff, false);
         loop {
-            let token = self.access_token(account).await;
+            let token = self.access.token(account).await;
             let answer = match &token {
                 Ok(token) => {
                     let request = request().bearer_auth(token.expose_secret());
-                    self.attempt(account, site, request, deadline).await
+                    self.attempt(account, site, request, deadline, &read).await
                 }
                 Err(error) => Err(error.clone().into()),
             };
@@ -261,7 +239,7 @@ impl SearchEngine {
                 (Verdict::Fail(error), _) => return Err(error),
                 (Verdict::Refresh(_), Ok(token)) if !refreshed => {
                     refreshed = true;
-                    self.forget(account, &token).await;
+                    self.access.drop_token(account, &token).await;
                     continue;
                 }
                 (Verdict::Refresh(said), _) => return Err(SearchEngineError::Disconnected(said)),
@@ -308,30 +286,38 @@ impl SearchEngine {
     }
 
     /// Makes one attempt when the pace permits it, and reports the outcome to the pace.
-    async fn attempt<T: DeserializeOwned + Send + 'static>(
+    async fn attempt<T: Send + 'static>(
         &self,
         account: &Account,
         site: Option<(&SiteUrl, Asker)>,
         request: reqwest::RequestBuilder,
         deadline: tokio::time::Instant,
+        read: &impl Read<T>,
     ) -> Result<T, Failure> {
         let permit = match site {
             Some(site) => Some(self.turn(account, site, deadline).await?),
             None => None,
         };
         let start = tokio::time::Instant::now();
-        let answer = self.answer(request).await;
-        self.meter.note(answer.as_ref().map_or_else(Failure::outcome, |_| UpstreamOutcome::Ok), start.elapsed());
+        let body = self.answer(request).await;
+        let took = start.elapsed();
+        let answer = match body {
+            Ok(body) => {
+                let read = read.clone();
+                // Thousands of rows are megabytes of JSON.
+                let read = beside(move || read(&body)).await;
+                let read = read.map_err(|error| Failure::from(Verdict::Retry(None, error.to_string())));
+                read.and_then(|answer| answer.map_err(|error| Verdict::Retry(None, error.to_string()).into()))
+            }
+            Err(failure) => Err(failure),
+        };
+        self.meter.note(answer.as_ref().map_or_else(Failure::outcome, |_| UpstreamOutcome::Ok), took);
         match (&permit, &answer) {
             (Some(permit), Ok(_)) => permit.accepted(),
             (Some(permit), Err(failure)) if failure.over_quota => permit.refused(),
             _ => {}
         }
-        let body = answer?;
-        // Thousands of rows are megabytes of JSON.
-        let parsed = beside(move || serde_json::from_slice(&body)).await;
-        let parsed = parsed.map_err(|error| Failure::from(Verdict::Retry(None, error.to_string())))?;
-        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")).into())
+        answer
     }
 
     /// The body of a successful response.
@@ -341,78 +327,20 @@ impl SearchEngine {
         let status = answer.status();
         let retry_after = answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok());
         let retry_after = retry_after.map(|seconds: u64| Duration::from_secs(seconds.min(LONGEST_WAIT)));
-        let body = answer.bytes().await.map_err(lost)?;
-        if status.is_success() { Ok(body) } else { Err(judge(status.as_u16(), retry_after, &body)) }
-    }
-
-    /// Returns the account's access token. The first caller that finds it stale refreshes it while others wait. A token of a former
-    /// connection is also stale, because the new grant may allow more.
-    pub async fn access_token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
-        let slot = self.slot(account.id);
-        let held = slot.lock_owned().await;
-        let usable = held.current.as_ref().filter(|token| {
-            token.connected_at == account.connected_at && token.expires_at > self.clock.now() + TOKEN_MARGIN
-        });
-        if let Some(token) = usable {
-            return Ok(token.value.clone());
-        }
-        if let Some((_, said)) = held.refused.as_ref().filter(|(connection, _)| *connection == account.connected_at) {
-            return Err(SearchEngineError::Disconnected(said.clone()));
-        }
-        let refresh = Refresh {
-            oauth: self.oauth.clone(),
-            clock: self.clock.clone(),
-            grants: self.grants.clone(),
-            account: account.id,
-            held,
-        };
-        // The caller may leave meanwhile, but a replaced refresh token has to be stored.
-        let refreshed = tokio::spawn(refresh.run()).await;
-        refreshed.unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a refresh died: {error}"))))
-    }
-
-    /// Drops a refused access token, unless another request has already replaced it.
-    async fn forget(&self, account: &Account, refused: &SecretString) {
-        let slot = self.slot(account.id);
-        let mut held = slot.lock().await;
-        if held.current.as_ref().is_some_and(|token| token.value.expose_secret() == refused.expose_secret()) {
-            held.current = None;
-        }
-    }
-
-    fn slot(&self, account: Uuid) -> TokenSlot {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone()
-    }
-}
-
-/// A refresh of an account's access token.
-struct Refresh {
-    oauth: Oauth,
-    clock: Clock,
-    grants: Arc<dyn Grants>,
-    account: Uuid,
-    held: OwnedMutexGuard<Tokens>,
-}
-
-impl Refresh {
-    async fn run(self) -> Result<SecretString, SearchEngineError> {
-        let Self { oauth, clock, grants, account, mut held } = self;
-        let grant = grants.lock(account).await?;
-        let connected_at = grant.account().connected_at;
-        let answer = match oauth.refresh(&grant.account().refresh_token).await {
-            Err(SearchEngineError::Disconnected(said)) => {
-                *held = Tokens { current: None, refused: Some((connected_at, said.clone())) };
-                return Err(SearchEngineError::Disconnected(said));
+        let most = if status.is_success() { MOST_BYTES } else { bounded::DOCUMENT };
+        match bounded::bytes(answer, most).await {
+            Ok(body) if status.is_success() => Ok(body),
+            Ok(body) => Err(judge(status.as_u16(), retry_after, &body)),
+            // It would be as long the next time.
+            Err(error @ Unread::TooLong(_)) => {
+                Err(Verdict::Fail(SearchEngineError::unavailable(error.to_string())).into())
             }
-            other => other?,
-        };
-        let lifetime = Duration::from_secs(answer.expires_in.unwrap_or(3_600).min(LONGEST_LIFE));
-        let expires_at = clock.now() + lifetime;
-        let current = AccessToken { value: answer.access_token.clone(), expires_at, connected_at };
-        *held = Tokens { current: Some(current), refused: None };
-        if let Some(replacement) = answer.refresh_token {
-            grant.replace(replacement).await;
+            Err(error) => Err(Verdict::Retry(None, error.to_string()).into()),
         }
-        Ok(answer.access_token)
     }
 }
+
+/// Reads a body, on another thread.
+trait Read<T>: Fn(&[u8]) -> Result<T, NotAnAnswer> + Clone + Send + Sync + 'static {}
+
+impl<T, F: Fn(&[u8]) -> Result<T, NotAnAnswer> + Clone + Send + Sync + 'static> Read<T> for F {}

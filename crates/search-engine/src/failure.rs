@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 use telemetry::upstream::UpstreamOutcome;
 
 use super::error::SearchEngineError;
@@ -60,13 +61,7 @@ impl From<SearchEngineError> for Failure {
     }
 }
 
-/// The three formats of error bodies in one. Every field may be absent.
-#[derive(Debug, Default, Deserialize)]
-struct Body {
-    #[serde(default)]
-    error: Problem,
-}
-
+/// The three formats of the member `error` in one. Every field may be absent.
 #[derive(Debug, Default, Deserialize)]
 struct Problem {
     #[serde(default)]
@@ -91,13 +86,18 @@ const TOO_FAST: [&str; 4] = ["quotaExceeded", "rateLimitExceeded", "userRateLimi
 /// Parses an error response.
 #[must_use]
 pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
-    let problem = serde_json::from_slice::<Body>(body).unwrap_or_default().error;
+    let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = body.get_mut("error").map(Value::take).filter(Value::is_object);
+    let is_foreign = error.is_none();
+    let problem: Problem = error.and_then(|error| serde_json::from_value(error).ok()).unwrap_or_default();
     let reasons: Vec<&str> = problem.errors.iter().chain(&problem.details).map(|item| item.reason.as_str()).collect();
     let is = |names: &[&str]| reasons.iter().any(|reason| names.contains(reason)) || names.contains(&&*problem.status);
     let said = format!("{status} {} {}", reasons.join(","), problem.message);
     let load = matches!(status, 403 | 429) && (problem.message.contains("load quota") || is(&["dailyLimitExceeded"]));
     let over_quota = load || status == 429 || status == 403 && is(&TOO_FAST);
     let verdict = match status {
+        // It comes from a proxy in between, and says nothing about the account or the site.
+        _ if is_foreign => Verdict::Retry(retry_after, said),
         401 => Verdict::Refresh(said),
         403 | 429 if load => {
             let retry_after = retry_after.unwrap_or(LOAD_QUOTA);
@@ -112,8 +112,8 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure
         }
         403 if is(&["forbidden", "PERMISSION_DENIED"]) => Verdict::Fail(SearchEngineError::PermissionLost(said)),
         404 => Verdict::Fail(SearchEngineError::PermissionLost(said)),
-        // A 403 without a reason is not from the search engine but from a proxy in between.
-        403 | 408 | 429 | 500 | 502 | 503 | 504 => Verdict::Retry(retry_after, said),
+        // A 403 without a reason is a proxy's, too.
+        403 | 408 | 429 | 500.. => Verdict::Retry(retry_after, said),
         _ => Verdict::Fail(SearchEngineError::InvalidRequest(said)),
     };
     Failure { verdict, over_quota }
@@ -188,7 +188,33 @@ mod tests {
         assert!(matches!(judge(403, None, scope).verdict, Verdict::Fail(SearchEngineError::ScopeMissing(_))));
         let exhausted = br#"{"error":{"code":403,"status":"RESOURCE_EXHAUSTED"}}"#;
         assert!(matches!(judge(403, None, exhausted).verdict, Verdict::Retry(..)));
-        assert!(matches!(judge(502, None, b"<html>").verdict, Verdict::Retry(..)));
-        assert!(matches!(judge(403, None, b"<html>blocked by a proxy").verdict, Verdict::Retry(..)));
+    }
+
+    #[test]
+    fn a_refusal_of_a_proxy_says_nothing_about_the_account_or_the_site() {
+        let bodies = [
+            "",
+            "<html>blocked",
+            "{}",
+            "[]",
+            "null",
+            "\"no\"",
+            "{\"error\":null}",
+            "{\"error\":\"x\"}",
+            "{\"error\":[]}",
+        ];
+        for body in bodies {
+            for status in [204, 302, 400, 401, 403, 404, 407, 410, 413, 418, 429, 451, 500, 502, 511, 520] {
+                let Failure { verdict, over_quota } = judge(status, None, body.as_bytes());
+                assert!(matches!(verdict, Verdict::Retry(..)), "{status} {body}: {verdict:?}");
+                assert_eq!(over_quota, status == 429, "{status} {body}");
+            }
+        }
+        let strange = br#"{"error":{"code":401,"message":null}}"#;
+        assert!(matches!(judge(401, None, strange).verdict, Verdict::Refresh(_)), "its error is an object");
+        let statuses = [500, 501, 502, 503, 504, 520];
+        for status in statuses {
+            assert!(matches!(judge(status, None, &body("", "")).verdict, Verdict::Retry(..)), "{status}");
+        }
     }
 }

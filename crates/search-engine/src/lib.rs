@@ -2,6 +2,8 @@
 //!
 //! Nothing here depends on HTTP routing or the database. Data of the search engine is kept in memory only.
 
+mod access;
+mod answer;
 mod appearances;
 pub mod brand;
 mod client;
@@ -30,6 +32,7 @@ mod tests;
 mod trouble;
 mod wire;
 
+pub use answer::{QueryResponse, SiteEntry};
 pub use appearances::{Appearances, Names, WindowAppearances};
 pub use client::SearchEngine;
 pub use error::{PlanError, ReadError, SearchEngineError};
@@ -42,10 +45,9 @@ pub use pace::{Asker, Lane, Pace, Quota};
 pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::Reader;
 pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row};
-pub use recent::{HISTORY_MONTHS, LastFinal, Recent, RecentDays, RecentReader, UNSETTLED_DAYS, headline_span};
+pub use recent::{LastFinal, Recent, RecentDays, RecentReader, UNSETTLED_DAYS, headline_span};
 pub use settings::{Account, Grants, LockedGrant, Patience, Settings};
 pub use trouble::{Trouble, TroubleKind};
 pub use wire::{
-    Aggregation, DataState, Dimension, Filter, FilterOperator, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry,
-    SiteUrl,
+    Aggregation, DataState, Dimension, Filter, FilterOperator, HISTORY_MONTHS, MAX_EXPRESSION, SearchType, SiteUrl,
 };

@@ -3,8 +3,17 @@
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use common::{
+    bounded,
+    json::{self, NoError},
+};
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use url::Url;
 
@@ -18,6 +27,12 @@ const WRITING_SCOPE: &str = "https://www.googleapis.com/auth/webmasters";
 
 /// Time limit of one request. A person may be waiting for the page.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
+
+/// The longest identifier of a person in bytes (`OpenID` Connect Core, section 2).
+const LONGEST_SUBJECT: usize = 255;
+
+/// The longest e-mail address in bytes (RFC 5321, section 4.5.3.1).
+const LONGEST_EMAIL: usize = 64 + 1 + 255;
 
 /// The OAuth endpoints and the client's credentials.
 #[derive(Debug, Clone)]
@@ -39,11 +54,16 @@ pub struct OauthSettings {
 /// The response of the token endpoint.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TokenAnswer {
+    #[serde(default, rename = "error")]
+    _error: NoError,
     /// The access token.
+    #[serde(deserialize_with = "access_token")]
     pub access_token: SecretString,
-    /// Lifetime in seconds.
-    pub expires_in: Option<u64>,
+    /// The lifetime. `None` if the search engine says none that can be read.
+    #[serde(default, rename = "expires_in", deserialize_with = "lifetime")]
+    pub lifetime: Option<Duration>,
     /// The refresh token. A refresh returns one only if it replaced the old one.
+    #[serde(default, deserialize_with = "refresh_token")]
     pub refresh_token: Option<SecretString>,
     /// The granted scopes, which may be fewer than requested.
     pub scope: Option<String>,
@@ -52,10 +72,65 @@ pub struct TokenAnswer {
 /// The profile of an account, from the search engine.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct UserInfo {
+    #[serde(default, rename = "error")]
+    _error: NoError,
     /// Stable identifier.
+    #[serde(deserialize_with = "subject")]
     pub sub: String,
     /// E-mail address.
+    #[serde(default, deserialize_with = "email")]
     pub email: Option<String>,
+}
+
+/// The answer to a revocation, which says nothing but that it was done.
+#[derive(Deserialize)]
+struct Revoked {
+    #[serde(default, rename = "error")]
+    _error: NoError,
+}
+
+/// Reads a token that a header can hold.
+fn access_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SecretString, D::Error> {
+    let token = String::deserialize(deserializer)?;
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(D::Error::custom("the access token is empty or has characters that no token has"));
+    }
+    Ok(token.into())
+}
+
+/// Reads a refresh token. An empty one is none: it must not replace the stored one.
+fn refresh_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    let token = Option::<String>::deserialize(deserializer)?;
+    Ok(token.filter(|token| !token.is_empty()).map(SecretString::from))
+}
+
+/// Reads seconds, as a number or as a text. Anything else does not make the tokens beside it worthless.
+fn lifetime<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let seconds = match Value::deserialize(deserializer)? {
+        Value::Number(seconds) => seconds.as_f64(),
+        Value::String(seconds) => seconds.trim().parse().ok(),
+        _ => None,
+    };
+    let seconds = seconds.filter(|seconds: &f64| !seconds.is_nan());
+    Ok(seconds.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)))
+}
+
+/// Reads the name of a person, by which accounts are told apart.
+fn subject<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let subject = String::deserialize(deserializer)?;
+    if subject.is_empty() || subject.len() > LONGEST_SUBJECT {
+        return Err(D::Error::custom("sub is empty or too long"));
+    }
+    Ok(subject)
+}
+
+/// Reads an address. An empty one is none.
+fn email<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let email = Option::<String>::deserialize(deserializer)?.filter(|email| !email.is_empty());
+    if email.as_ref().is_some_and(|email| email.len() > LONGEST_EMAIL) {
+        return Err(D::Error::custom("email is too long"));
+    }
+    Ok(email)
 }
 
 impl TokenAnswer {
@@ -152,15 +227,15 @@ impl Oauth {
     /// Revokes the grant. A grant that has already ended counts as revoked.
     pub async fn revoke(&self, token: &SecretString) -> Result<(), SearchEngineError> {
         let request = self.http.post(&self.settings.revoke_url).form(&[("token", token.expose_secret())]);
-        let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
-        let status = answer.status().as_u16();
-        if status == 200 {
-            return Ok(());
+        let answer = Said::of(request).await?;
+        if answer.status == 200 {
+            // A page of a proxy is no confirmation.
+            return if answer.body.is_empty() { Ok(()) } else { answer.read::<Revoked>("revocation").map(drop) };
         }
-        let refusal: Refusal = answer.json().await.unwrap_or_default();
+        let (status, refusal) = (answer.status, answer.refusal());
         match (status, refusal.error.as_str()) {
             (400, "invalid_token") => Ok(()),
-            (408 | 429 | 500.., error) => {
+            (408 | 429 | 500.., error) | (_, error @ "") => {
                 Err(SearchEngineError::unavailable(format!("revocation answered {status} {error}")))
             }
             (_, error) => Err(SearchEngineError::InvalidRequest(format!("revocation answered {status} {error}"))),
@@ -170,11 +245,11 @@ impl Oauth {
     /// Returns the profile of the account that an access token belongs to.
     pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
         let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
-        let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
-        if !answer.status().is_success() {
-            return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status())));
+        let answer = Said::of(request).await?;
+        if !(200..300).contains(&answer.status) {
+            return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status)));
         }
-        answer.json().await.map_err(transport)
+        answer.read("userinfo")
     }
 
     async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, SearchEngineError> {
@@ -183,24 +258,50 @@ impl Oauth {
             ("client_secret", self.settings.client_secret.expose_secret()),
         ];
         let form: Vec<_> = form.iter().chain(&client).collect();
-        let request = self.http.post(&self.settings.token_url).form(&form);
-        let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
-        let status = answer.status().as_u16();
-        if status == 200 {
-            return answer.json().await.map_err(transport);
+        let answer = Said::of(self.http.post(&self.settings.token_url).form(&form)).await?;
+        if answer.status == 200 {
+            return answer.read("the token endpoint");
         }
-        let refusal: Refusal = answer.json().await.unwrap_or_default();
+        let (status, refusal) = (answer.status, answer.refusal());
         let said = format!("{status} {} {}", refusal.error, refusal.error_description);
         Err(match (status, refusal.error.as_str()) {
             (_, "invalid_grant") => SearchEngineError::Disconnected(said),
             (_, "server_error" | "temporarily_unavailable" | "internal_failure") | (408 | 429 | 500.., _) => {
                 SearchEngineError::unavailable(said)
             }
+            // Without an error code it comes from a proxy in between.
+            (_, "") => SearchEngineError::unavailable(said),
             _ => SearchEngineError::Misconfigured(said),
         })
     }
 }
 
-fn transport(error: reqwest::Error) -> SearchEngineError {
-    SearchEngineError::unavailable(error.without_url().to_string())
+/// An answer of an OAuth endpoint.
+struct Said {
+    status: u16,
+    body: Bytes,
+}
+
+impl Said {
+    async fn of(request: reqwest::RequestBuilder) -> Result<Self, SearchEngineError> {
+        let lost = |error: reqwest::Error| SearchEngineError::unavailable(error.without_url().to_string());
+        let answer = request.timeout(TIME_LIMIT).send().await.map_err(lost)?;
+        let status = answer.status().as_u16();
+        let body = bounded::bytes(answer, bounded::DOCUMENT).await;
+        Ok(Self { status, body: body.map_err(|error| SearchEngineError::unavailable(error.to_string()))? })
+    }
+
+    /// Reads a good answer. One that lacks what it must have, or holds an error, counts as none.
+    fn read<T: DeserializeOwned>(&self, endpoint: &str) -> Result<T, SearchEngineError> {
+        json::object(&self.body).map_err(|error| {
+            let (status, refusal) = (self.status, self.refusal().error);
+            // The parser's message might quote a token.
+            let place = format!("line {} column {}", error.line(), error.column());
+            SearchEngineError::unavailable(format!("{endpoint} answered {status} {refusal}, but no answer at {place}"))
+        })
+    }
+
+    fn refusal(&self) -> Refusal {
+        json::object(&self.body).unwrap_or_default()
+    }
 }

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use analytics::metrics::Metrics;
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::wire::{Aggregation, DataState, Dimension, QueryResponse, SearchType};
+use super::{
+    answer::QueryResponse,
+    wire::{Aggregation, DATE, DataState, Dimension, SearchType},
+};
 
 /// The maximum number of rows that the search engine exposes.
 pub const ENGINE_CEILING: usize = 50_000;
@@ -15,9 +18,6 @@ const EVERY_DAY: usize = 1_000;
 
 /// The number of days, up to today, for which the search engine has hours.
 pub const HOURLY_DAYS: i64 = 10;
-
-/// The length of a date at the beginning of a key.
-const DATE: usize = "2026-11-19".len();
 
 /// Returns the maximum number of rows of a grouping with few values, so that requests for different numbers of its rows are
 /// identical. Returns `None` if the caller has to set the limit.

@@ -22,14 +22,11 @@ use super::{
     pace::{Asker, Lane},
     reading::{Reading, reading_of, row_limit},
     settings::{Account, scopes_of},
-    wire::{DataState, Dimension, QueryRequest, SearchType, SiteUrl},
+    wire::{DataState, Dimension, HISTORY_MONTHS, QueryRequest, SearchType, SiteUrl},
 };
 
 /// The number of newest days that may not be final. Older days usually are.
 pub const UNSETTLED_DAYS: u32 = 10;
-
-/// The number of months for which the search engine keeps data.
-pub const HISTORY_MONTHS: u32 = 16;
 
 /// The days of the usual headline. Shorter ones come from the same request.
 const USUAL_HEADLINE: u32 = 28;

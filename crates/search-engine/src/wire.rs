@@ -1,14 +1,26 @@
-//! The search engine's wire format: `sites.list` and `searchAnalytics.query` of the webmasters v3 surface.
+//! The search engine's wire format: names of sites, and requests of `searchAnalytics.query` of the webmasters v3 surface.
 
 use std::fmt;
 
 use api::models;
 use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The maximum length of an expression, in characters.
 pub const MAX_EXPRESSION: usize = 4_096;
+
+/// The number of months for which the search engine keeps data.
+pub const HISTORY_MONTHS: u32 = 16;
+
+/// The length of a date at the beginning of a key.
+pub const DATE: usize = "2026-11-19".len();
+
+/// The day of a key of rows by day or by hour.
+#[must_use]
+pub fn day_of(key: &str) -> Option<NaiveDate> {
+    key.get(..DATE)?.parse().ok()
+}
 
 /// Characters that need no escaping in a path segment. `:` and `/` in a site's name are escaped.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -156,6 +168,17 @@ pub enum Aggregation {
     ByPage,
 }
 
+impl Aggregation {
+    /// The name on the wire.
+    #[must_use]
+    pub fn wire_name(self) -> &'static str {
+        match self {
+            Self::ByProperty => "byProperty",
+            Self::ByPage => "byPage",
+        }
+    }
+}
+
 /// Includes or excludes days with incomplete data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -245,63 +268,6 @@ impl FilterGroup {
     }
 }
 
-/// Response of `searchAnalytics.query`. `rows` is absent when empty.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct QueryResponse {
-    /// The rows, best first.
-    #[serde(default)]
-    pub rows: Vec<QueryRow>,
-    /// The aggregation that was used.
-    pub response_aggregation_type: Option<String>,
-    /// The incomplete days.
-    #[serde(default)]
-    pub metadata: Metadata,
-}
-
-/// One row.
-#[derive(Debug, Clone, Deserialize)]
-pub struct QueryRow {
-    /// The values of the dimensions, in the order of the request.
-    #[serde(default)]
-    pub keys: Vec<Box<str>>,
-    /// A count, sent as a double.
-    #[serde(default)]
-    pub clicks: f64,
-    /// A count, sent as a double.
-    #[serde(default)]
-    pub impressions: f64,
-    /// Average position; absent in discover and googleNews.
-    pub position: Option<f64>,
-}
-
-/// The incomplete part of the range. Sources disagree about the spelling, so both are accepted.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct Metadata {
-    /// The first day with incomplete data.
-    #[serde(alias = "firstIncompleteDate", default)]
-    pub first_incomplete_date: Option<NaiveDate>,
-}
-
-/// Response of `sites.list`. `siteEntry` is absent when empty.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SiteList {
-    /// The sites.
-    #[serde(default)]
-    pub site_entry: Vec<SiteEntry>,
-}
-
-/// One site of an account.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SiteEntry {
-    /// The site's name.
-    pub site_url: String,
-    /// `siteOwner`, `siteFullUser`, `siteRestrictedUser` or `siteUnverifiedUser`.
-    pub permission_level: String,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,16 +281,6 @@ mod tests {
         ];
         for (site, segment) in cases {
             assert_eq!(SiteUrl(site.to_owned()).segment(), segment);
-        }
-    }
-
-    #[test]
-    fn both_spellings_of_the_metadata_are_read() {
-        for name in ["firstIncompleteDate", "first_incomplete_date"] {
-            let text = format!(r#"{{"metadata":{{"{name}":"2026-11-18"}}}}"#);
-            let answer: QueryResponse = serde_json::from_str(&text).unwrap();
-            assert_eq!(answer.metadata.first_incomplete_date, NaiveDate::from_ymd_opt(2026, 11, 18));
-            assert!(answer.rows.is_empty());
         }
     }
 }

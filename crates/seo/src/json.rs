@@ -38,9 +38,16 @@ pub fn day(value: &Value) -> Option<NaiveDate> {
     value.as_str()?.get(..10)?.parse().ok()
 }
 
-/// The items of a list. Null counts as empty.
+/// The items of a list within a row. Null counts as empty.
 pub fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The rows of a list that `row` can read. `None` if it is no list, or none of its items is such a row: that is not an answer without rows.
+pub fn rows<T>(list: &Value, row: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+    let items = list.as_array()?;
+    let rows: Vec<T> = items.iter().filter_map(row).collect();
+    (items.is_empty() || !rows.is_empty()).then_some(rows)
 }
 
 #[cfg(test)]
@@ -69,5 +76,21 @@ mod tests {
         assert_eq!((within(&json!(31), 0.0, 100.0), within(&json!(101), 0.0, 100.0)), (Some(31.0), None));
         assert_eq!((text(&json!("abc"), 2).as_deref(), text(&json!(""), 2)), (Some("ab"), None));
         assert!(items(&json!(null)).is_empty() && items(&json!([1])).len() == 1);
+    }
+
+    #[test]
+    fn rows_are_a_list_of_which_something_can_be_read() {
+        let cases = [
+            (json!([]), Some(vec![])),
+            (json!([7, null, 8]), Some(vec![7, 8])),
+            (json!([null]), None),
+            (json!([{}]), None),
+            (json!({}), None),
+            (json!("7"), None),
+            (json!(null), None),
+        ];
+        for (list, expected) in cases {
+            assert_eq!(rows(&list, count), expected, "{list}");
+        }
     }
 }

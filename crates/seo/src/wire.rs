@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use common::bounded::{self, Unread};
 use reqwest::{RequestBuilder, header::HeaderMap};
 use serde_json::Value;
 use telemetry::{providers::ProviderMeter, upstream::UpstreamOutcome};
@@ -11,6 +12,9 @@ use super::error::SeoError;
 
 /// The number of times that a request is sent at most.
 const ATTEMPTS: u32 = 3;
+
+/// The most bytes of an answer: a thousand rows with every field have a few million.
+const MOST_BYTES: usize = 16 << 20;
 
 /// The longest time to wait that a provider is believed, in seconds.
 const LONGEST_WAIT: u64 = 3_600;
@@ -141,7 +145,9 @@ impl Wire {
         };
         let answer = request.timeout(limit).send().await.map_err(lost)?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let body = answer.bytes().await.map_err(lost)?;
+        // Where the answer has begun, it may be charged.
+        let unread = |error: Unread| Failure { unpaid: false, error: SeoError::Unavailable(error.to_string()) };
+        let body = bounded::bytes(answer, MOST_BYTES).await.map_err(unread)?;
         Ok(Reply { status, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
     }
 }

@@ -16,6 +16,8 @@ pub enum FaultKind {
     Rate429,
     /// 500 `backendError` on the API.
     Error500,
+    /// The body of an error with status 200, as a proxy may send it.
+    Error200,
     /// 400 `invalid_grant` for a refresh token.
     InvalidGrant,
     /// The API's body is sent at one byte a second, slower than any client's deadline.
@@ -26,11 +28,12 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Quota403,
         Self::Permission403,
         Self::Rate429,
         Self::Error500,
+        Self::Error200,
         Self::InvalidGrant,
         Self::Slow,
         Self::Truncated,
@@ -44,6 +47,7 @@ impl FaultKind {
             Self::Permission403 => "permission403",
             Self::Rate429 => "rate429",
             Self::Error500 => "error500",
+            Self::Error200 => "error200",
             Self::InvalidGrant => "invalid_grant",
             Self::Slow => "slow",
             Self::Truncated => "truncated",

@@ -137,6 +137,7 @@ async fn api(shared: &Arc<Shared>, request: &Request, route: ApiRoute, body: Byt
         Err(error) => Err(error),
     };
     match answer.map(|text| shared.controls.planted(text)) {
+        Ok(_) if strikes(FaultKind::Error200) => accepted_error(),
         Ok(text) if strikes(FaultKind::Slow) => json_response(text.len(), slow(text)),
         Ok(text) if strikes(FaultKind::Truncated) => json_response(text.len(), truncated(&text)),
         Ok(text) => json_response(text.len(), Body::from(text)),
@@ -156,6 +157,9 @@ async fn provider(shared: &Arc<Shared>, call: providers::Call, request: &Request
         providers::answer(&state, &question)
     });
     let Ok(answer) = work.await else { return ApiError::backend().into_response() };
+    if answer.status == StatusCode::OK && strikes(FaultKind::Error200) {
+        return accepted_error();
+    }
     let (length, text) = (answer.body.len(), answer.body);
     let body = match answer.status {
         StatusCode::OK if strikes(FaultKind::Slow) => slow(text),
@@ -169,6 +173,13 @@ async fn provider(shared: &Arc<Shared>, call: providers::Call, request: &Request
             response.headers_mut().insert(name, value);
         }
     }
+    response
+}
+
+/// The body of an error with status 200.
+fn accepted_error() -> Response {
+    let mut response = ApiError::backend().into_response();
+    response.set_status(StatusCode::OK);
     response
 }
 

@@ -11,7 +11,7 @@ use url::Url;
 use super::{
     browser, device,
     error::RemoteError,
-    http::send,
+    http::{OPERATION, send_up_to},
     login::{Issuer, Tokens, demo_tokens, login},
     stored::{SignIn, SignIns},
 };
@@ -181,7 +181,8 @@ impl Api {
         loop {
             tries += 1;
             let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
-            let answer = send(request.bearer_auth(self.token.expose_secret())).await?;
+            let request = request.bearer_auth(self.token.expose_secret());
+            let answer = send_up_to(OPERATION, request).await?;
             let status = answer.status;
             if status.is_success() {
                 return answer.json();

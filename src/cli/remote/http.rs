@@ -1,14 +1,18 @@
 //! Requests to a server that a person named. It may be any server, so its answers are read up to a limit.
 
+use bytes::Bytes;
+use common::{
+    bounded::{self, Unread},
+    json,
+};
 use reqwest::{RequestBuilder, StatusCode, header::HeaderMap};
 use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::error::RemoteError;
 
-/// The most bytes of an answer that are read. The largest answer of the API, a thousand sites with their days, has a few million.
-const LARGEST: usize = LARGEST_MIB << 20;
-const LARGEST_MIB: usize = 32;
+/// The most bytes of an answer of the API. The largest, a thousand sites with their days, has a few million.
+pub const OPERATION: usize = 32 << 20;
 
 /// An answer, read to its end.
 pub struct Received {
@@ -17,28 +21,34 @@ pub struct Received {
     /// The headers.
     pub headers: HeaderMap,
     address: Url,
-    body: Vec<u8>,
+    body: Bytes,
 }
 
-/// Sends a request and reads the answer, whatever its status is.
+/// Sends a request for metadata or tokens and reads the answer, whatever its status is.
 ///
 /// # Errors
 /// The server does not answer, or sends too much.
 pub async fn send(request: RequestBuilder) -> Result<Received, RemoteError> {
-    let mut response = request.send().await.map_err(|error| away(&error))?;
+    send_up_to(bounded::DOCUMENT, request).await
+}
+
+/// Sends a request and reads an answer of at most `most` bytes, whatever its status is.
+///
+/// # Errors
+/// The server does not answer, or sends too much.
+pub async fn send_up_to(most: usize, request: RequestBuilder) -> Result<Received, RemoteError> {
+    let response = request.send().await.map_err(|error| away(&error))?;
     let (status, headers, address) = (response.status(), response.headers().clone(), response.url().clone());
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| away(&error))? {
-        if body.len() + chunk.len() > LARGEST {
-            return Err(RemoteError::Failed(format!(
-                "{} sends more than {LARGEST_MIB} MiB, which no answer of Sightline has: name the address of a Sightline server by --server \
-                 or base_url (SIGHTLINE_BASE_URL)",
-                without_query(address)
-            )));
-        }
-        body.extend_from_slice(&chunk);
+    match bounded::bytes(response, most).await {
+        Ok(body) => Ok(Received { status, headers, address, body }),
+        Err(Unread::Broken(error)) => Err(away(&error.with_url(address))),
+        Err(_) => Err(RemoteError::Failed(format!(
+            "{} sends more than {} MiB, which no answer of Sightline has: name the address of a Sightline server by --server or base_url \
+             (SIGHTLINE_BASE_URL)",
+            without_query(address),
+            most >> 20
+        ))),
     }
-    Ok(Received { status, headers, address, body })
 }
 
 impl Received {
@@ -47,7 +57,7 @@ impl Received {
     /// # Errors
     /// It is something else.
     pub fn json<T: DeserializeOwned>(self) -> Result<T, RemoteError> {
-        serde_json::from_slice(&self.body).map_err(|error| {
+        json::object(&self.body).map_err(|error| {
             RemoteError::Failed(format!("{} did not answer as Sightline does: {error}", without_query(self.address)))
         })
     }

@@ -15,6 +15,7 @@ use super::{
     MAX_GROWTH, Scale, connections,
     target::{Target, from, heavy_cluster},
 };
+use crate::support::whole::Whole as _;
 
 /// Fourteen bytes of brotli that decode to 16 MiB of zeros.
 const BROTLI: [u8; 14] = [0xcf, 0xcd, 0xff, 0x7f, 0x00, 0x24, 0x00, 0xe2, 0xb1, 0x40, 0xaa, 0xee, 0xff, 0x0d];
@@ -265,7 +266,7 @@ async fn heavy_lists(target: &Target, scale: Scale) -> usize {
         while tokio::time::Instant::now() < end {
             let answer = http.get(&url).bearer_auth(target.tenant.token()).send().await.unwrap();
             refused += usize::from(answer.status() == 429);
-            let _ = answer.bytes().await;
+            let _ = answer.whole_bytes().await;
         }
         refused
     };
@@ -304,7 +305,7 @@ async fn assistants(target: &Target, scale: Scale) -> usize {
             let request = request.header("content-type", "application/json");
             let answer = request.body(call.to_string()).send().await.unwrap();
             refused += usize::from(answer.status() == 429);
-            let _ = answer.bytes().await;
+            let _ = answer.whole_bytes().await;
             days = 1 + (days + 7) % 90;
         }
         refused

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     commands::{Running, sightline},
-    support::actor::Actor,
+    support::{actor::Actor, whole::Whole as _},
 };
 
 /// Pause between two requests of an honest person.
@@ -217,7 +217,7 @@ impl Target {
 
     /// The number of polls of the service that took more than 5 ms.
     async fn long_polls(&self) -> u64 {
-        let text = from([127, 0, 0, 1]).get(&self.running.metrics).send().await.unwrap().text().await.unwrap();
+        let text = from([127, 0, 0, 1]).get(&self.running.metrics).send().await.unwrap().whole_text().await.unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("sightline_long_polls_total "));
         line.unwrap().parse().unwrap()
     }

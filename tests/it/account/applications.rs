@@ -10,6 +10,7 @@ use crate::support::{
     app::TestApp,
     assistant::Assistant,
     signed_in::{Browser, Page},
+    whole::Whole as _,
 };
 
 const REDIRECT: &str = "http://127.0.0.1/callback";
@@ -21,7 +22,7 @@ pub async fn registered(base: &str, name: &str) -> String {
         "grant_types": ["authorization_code", "refresh_token"],
     });
     let answer = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await.unwrap();
-    answer.json::<Value>().await.unwrap()["client_id"].as_str().unwrap().to_owned()
+    answer.whole_json::<Value>().await.unwrap()["client_id"].as_str().unwrap().to_owned()
 }
 
 /// The tokens of a client that acts for a demo person, through the flow with PKCE.
@@ -47,7 +48,7 @@ pub async fn connected(base: &str, client: &str, name: &str) -> Value {
         ("code_verifier", &verifier),
     ];
     let tokens = http.post(format!("{base}/oauth/token")).form(&form).send().await.unwrap();
-    tokens.json().await.unwrap()
+    tokens.whole_json().await.unwrap()
 }
 
 /// Somebody who acts with the access token among `tokens`.

@@ -8,6 +8,7 @@ use crate::support::{
     actor::Actor,
     app::{TestApp, shared},
     signed_in::Browser,
+    whole::Whole as _,
 };
 
 /// A service that accepts the tokens of `issuer` and signs browsers in there.
@@ -16,7 +17,7 @@ pub async fn with_issuer(issuer: &TestApp) -> TestApp {
     // The port of a loopback address may vary.
     let metadata = json!({ "client_name": "Search service", "redirect_uris": ["http://127.0.0.1/auth/callback"] });
     let client = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await.unwrap();
-    let client: Value = client.json().await.unwrap();
+    let client: Value = client.whole_json().await.unwrap();
     TestApp::start(|config| {
         config.identity.issuer = base.parse().ok();
         config.identity.audience = Some(base);

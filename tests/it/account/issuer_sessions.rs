@@ -8,6 +8,7 @@ use sightline::app::http_client;
 use crate::support::{
     app::TestApp,
     browser::{Browser, Page},
+    whole::Whole as _,
 };
 
 const REDIRECT: &str = "http://127.0.0.1/callback";
@@ -16,7 +17,7 @@ const REDIRECT: &str = "http://127.0.0.1/callback";
 async fn registered(base: &str) -> String {
     let metadata = json!({ "client_name": "Probe", "redirect_uris": [REDIRECT] });
     let answer = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await.unwrap();
-    answer.json::<Value>().await.unwrap()["client_id"].as_str().unwrap().to_owned()
+    answer.whole_json::<Value>().await.unwrap()["client_id"].as_str().unwrap().to_owned()
 }
 
 /// The path of an authorization request.
@@ -152,14 +153,14 @@ async fn signing_out_ends_what_the_documentation_may_do() {
     ];
     let http = http_client().unwrap();
     let tokens: Value =
-        http.post(format!("{base}/oauth/token")).form(&form).send().await.unwrap().json().await.unwrap();
+        http.post(format!("{base}/oauth/token")).form(&form).send().await.unwrap().whole_json().await.unwrap();
     let token = tokens["access_token"].as_str().unwrap();
     let status =
         async || http.get(format!("{base}/api/tags")).bearer_auth(token).send().await.unwrap().status().as_u16();
     assert_eq!(status().await, 200);
     browser.post("/account/sign-out", &[]).await.expect(303, &[]);
     assert_eq!(status().await, 401);
-    let script = http.get(format!("{base}/docs/start.js")).send().await.unwrap().text().await.unwrap();
+    let script = http.get(format!("{base}/docs/start.js")).send().await.unwrap().whole_text().await.unwrap();
     assert!(
         script.contains("SwaggerUIBundle") && !script.contains("persistAuthorization"),
         "no token is stored: {script}"

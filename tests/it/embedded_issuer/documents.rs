@@ -30,12 +30,15 @@ use super::{
     client_builder, start_time, text,
 };
 
+use crate::support::endless::{CODINGS, Endless};
+
 /// A server of one document, and what it answers.
 #[derive(Clone, Default)]
 struct Publisher {
     base: String,
     served: Arc<AtomicUsize>,
     answer: Arc<Mutex<Answer>>,
+    endless: Endless,
 }
 
 #[derive(Clone, Default)]
@@ -67,7 +70,7 @@ impl Publisher {
         let publisher = Self { base, ..Self::default() };
         publisher.says(|_| ());
         let routes = Route::new().at("/*path", get(publish)).data(publisher.clone());
-        tokio::spawn(Server::new_with_acceptor(acceptor).run(routes));
+        tokio::spawn(Server::new_with_acceptor(acceptor).run(routes.with(publisher.endless.clone())));
         publisher
     }
 
@@ -206,6 +209,20 @@ async fn an_answer_other_than_a_document_is_refused_and_not_cached() {
     }
     publisher.says(at_limit(0));
     assert_eq!(issuer.authorize(&id, &[]).await.status, 303, "5 KiB exactly, and no failure was remembered");
+}
+
+#[tokio::test]
+async fn a_document_without_an_end_is_read_to_its_limit() {
+    let publisher = Publisher::start().await;
+    let (documents, _) = documents(&publisher.base, SystemNames);
+    for coding in CODINGS {
+        publisher.endless.at("/client.json", coding);
+        let refused = documents.client(&publisher.id(), None).await.unwrap_err();
+        assert!(refused.0.contains("larger than 5 KiB"), "{}", refused.0);
+        publisher.endless.assert_read_to(5 << 10);
+    }
+    publisher.endless.nowhere();
+    assert!(documents.client(&publisher.id(), None).await.is_ok());
 }
 
 #[tokio::test]

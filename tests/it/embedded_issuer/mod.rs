@@ -26,6 +26,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use crate::support::whole::Whole as _;
 use chrono::{DateTime, Utc};
 use common::{
     base_url::BaseUrl,
@@ -294,7 +295,7 @@ impl Answer {
     pub(crate) async fn of(request: reqwest::RequestBuilder) -> Self {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Self { status, headers, body: response.text().await.unwrap() }
+        Self { status, headers, body: response.whole_text().await.unwrap() }
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {

@@ -1,5 +1,6 @@
 //! Tests with a failing search engine. Nothing here waits in real time: the service's timeouts are shortened.
 
+mod accepted_errors;
 mod exports;
 mod grants;
 mod refused_sites;

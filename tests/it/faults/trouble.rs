@@ -40,7 +40,7 @@ async fn every_request_succeeds_or_states_retry_after() {
     });
     let app = app.await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
-    trouble(&app, &["error500:0.2", "rate429:0.2", "truncated:0.05"]);
+    trouble(&app, &["error500:0.2", "rate429:0.2", "error200:0.1", "truncated:0.05"]);
     let before = requests(&app, Endpoint::Query);
     let mut succeeded = 0;
     for question in questions() {
@@ -75,7 +75,8 @@ async fn a_search_engine_that_is_down_is_503_and_not_remembered() {
     });
     let app = app.await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
-    for (fault, last) in [("error500:1", "2026-10-02"), ("rate429:1", "2026-10-03"), ("truncated:1", "2026-10-04")] {
+    let faults = ["error500:1", "rate429:1", "truncated:1", "error200:1"];
+    for (fault, last) in faults.into_iter().zip(["2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05"]) {
         trouble(&app, &[fault]);
         let window = [("startDate", "2026-10-01"), ("endDate", last)];
         unavailable(asker.ask(&window).await);

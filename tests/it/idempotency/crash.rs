@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     commands::{Running, sightline},
-    support::actor::Actor,
+    support::{actor::Actor, whole::Whole as _},
 };
 
 /// The number of kills in every test run.
@@ -69,7 +69,7 @@ impl Client {
         // A person has 5,000 stored answers at most. Beyond that a write is no longer exactly once, and says so.
         assert!(!answer.headers().contains_key("idempotency-storage"), "{key}: too many answers for this test");
         let replayed = answer.headers().get("idempotency-replayed").map(|value| value.to_str().unwrap().to_owned());
-        Some((status, replayed.unwrap_or_default(), answer.bytes().await.ok()?.to_vec()))
+        Some((status, replayed.unwrap_or_default(), answer.whole_bytes().await.ok()?.to_vec()))
     }
 
     /// Retries until the write is acknowledged.

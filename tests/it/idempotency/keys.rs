@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Write, assert_replay, enforced, keyed, replayed, sent};
 use crate::{
     coverage::documented,
-    support::{actor::Actor, app::TestApp},
+    support::{actor::Actor, app::TestApp, whole::Whole as _},
 };
 
 /// Sends a key that the HTTP client's library would reject as text.
@@ -15,7 +15,7 @@ async fn raw(app: &TestApp, actor: &Actor, write: &Write, key: &[u8]) -> (u16, V
     let request = sightline::app::http_client().unwrap().post(format!("{}{}", app.service.base_url, write.path));
     let request = request.bearer_auth(actor.token()).header("idempotency-key", HeaderValue::from_bytes(key).unwrap());
     let answer = request.json(&write.named("raw")).send().await.unwrap();
-    (answer.status().as_u16(), answer.json().await.unwrap())
+    (answer.status().as_u16(), answer.whole_json().await.unwrap())
 }
 
 #[tokio::test]

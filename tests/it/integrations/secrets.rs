@@ -44,8 +44,12 @@ impl Endpoint for Careless {
             "/b/v3/subscription-info/limits-and-usage" => {
                 (200, json!({ "limits_and_usage": { "subscription": said } }))
             }
-            "/a/v3/backlinks/summary/live" => (200, task(json!({ "backlinks": 3, "target": said }))),
-            "/b/v3/site-explorer/backlinks-stats" => (200, json!({ "metrics": { "live": 3, "note": said } })),
+            "/a/v3/backlinks/summary/live" => {
+                (200, task(json!({ "backlinks": 3, "referring_domains": 2, "target": said })))
+            }
+            "/b/v3/site-explorer/backlinks-stats" => {
+                (200, json!({ "metrics": { "live": 3, "live_refdomains": 2, "note": said } }))
+            }
             path if path.starts_with("/a/") => (200, refusal),
             _ => (400, refusal),
         };

@@ -59,6 +59,7 @@ async fn with_a_provider_in_trouble_everything_else_answers_as_before() {
     let cases = [
         ("error500:1", 503, "provider_unavailable", "does not answer"),
         ("truncated:1", 503, "provider_unavailable", "does not answer"),
+        ("error200:1", 503, "provider_unavailable", "does not answer"),
         ("quota403:1", 409, "provider_out_of_credit", "Top up"),
         ("permission403:1", 409, "provider_rejected_credentials", "plan"),
         ("rate429:1", 503, "provider_unavailable", "limits the rate"),

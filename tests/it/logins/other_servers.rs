@@ -3,16 +3,24 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::{TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
 use serde_json::json;
 use tempfile::TempDir;
+use url::Url;
 
 use super::{Login, command};
 use crate::{
     commands::{Running, sightline},
-    support::browser::Browser,
+    support::{
+        browser::Browser,
+        endless::{CODINGS, Endless},
+    },
 };
 
 /// A server that answers every request by `answer`, which gets its path and its own address. Returns its address.
@@ -35,14 +43,6 @@ fn server(answer: impl Fn(TcpStream, &str, &str) + Clone + Send + 'static) -> St
 }
 
 const JSON: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n";
-
-/// A server whose answers do not end. Returns its address.
-fn endless() -> String {
-    server(|mut stream, _, _| {
-        let _ = write!(stream, "{JSON}\"");
-        while stream.write_all(&[b'x'; 1 << 12]).is_ok() {}
-    })
-}
 
 #[test]
 fn no_token_for_one_server_goes_to_another() {
@@ -131,13 +131,52 @@ fn a_server_is_named_by_its_address() {
     }
 }
 
-#[test]
-fn answers_of_any_length_are_read_to_a_limit() {
-    let (settings, server) = (TempDir::new().unwrap(), endless());
-    for arguments in [&["login"][..], &["sites"], &["report", "northmoor"]] {
-        let refused = command(&settings, &server, arguments).output().unwrap();
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
-        assert!(said.contains(&server) && said.contains("more than 32 MiB"), "{arguments:?}: {said}");
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_of_any_length_are_read_to_a_limit() {
+    let (settings, endless) = (TempDir::new().unwrap(), Endless::default());
+    let server = endless.server().await;
+    for coding in CODINGS {
+        for arguments in [&["login"][..], &["sites"], &["report", "northmoor"]] {
+            endless.at("", coding);
+            let refused = command(&settings, &server, arguments).output().unwrap();
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(!refused.status.success() && refused.stdout.is_empty(), "{arguments:?}: {said}");
+            assert!(said.contains(&server) && said.contains("more than 1 MiB"), "{arguments:?}: {said}");
+            endless.assert_read_to(1 << 20);
+        }
     }
+}
+
+#[test]
+fn figures_of_any_length_are_read_to_a_limit() {
+    let (settings, sent) = (TempDir::new().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let count = sent.clone();
+    let server = server(move |mut stream, path, own| {
+        let asked: Url = format!("{own}{path}").parse().unwrap();
+        let asked_for = |name: &str| asked.query_pairs().find(|(key, _)| key == name).unwrap().1.into_owned();
+        let answer = match asked.path() {
+            "/.well-known/oauth-protected-resource" => json!({ "resource": own, "authorization_servers": [own] }),
+            "/.well-known/oauth-authorization-server" => json!({ "issuer": own,
+                "authorization_endpoint": format!("{own}/authorize"), "token_endpoint": format!("{own}/token") }),
+            "/authorize" => {
+                let back = format!("{}?code=c&state={}", asked_for("redirect_uri"), asked_for("state"));
+                let _ = write!(stream, "HTTP/1.1 303 See Other\r\nconnection: close\r\nlocation: {back}\r\n\r\n");
+                return;
+            }
+            "/token" => json!({ "access_token": "a" }),
+            _ => {
+                let _ = write!(stream, "{JSON}\"");
+                while stream.write_all(&[b'x'; 1 << 12]).is_ok() {
+                    count.fetch_add(1 << 12, Ordering::SeqCst);
+                }
+                return;
+            }
+        };
+        let _ = write!(stream, "{JSON}{answer}");
+    });
+    let refused = command(&settings, &server, &["sites", "--as", "owner"]).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && refused.stdout.is_empty(), "{said}");
+    assert!(said.contains(&server) && said.contains("more than 32 MiB"), "{said}");
+    assert!(sent.load(Ordering::SeqCst) < 64 << 20, "{} bytes were sent", sent.load(Ordering::SeqCst));
 }

@@ -13,6 +13,7 @@ use crate::{
     support::{
         app::TestApp,
         assistant::{Assistant, HANDSHAKE, STATELESS},
+        whole::Whole as _,
     },
 };
 
@@ -83,17 +84,21 @@ impl Events {
             if messages.len() >= count {
                 return messages;
             }
-            let chunk = soon("an event", self.response.chunk()).await.unwrap();
-            let chunk = chunk.unwrap_or_else(|| panic!("the stream ends after {messages:?}"));
-            self.read.push_str(std::str::from_utf8(&chunk).unwrap());
+            assert!(self.next().await, "the stream ends after {messages:?}");
         }
+    }
+
+    /// Reads more of the stream. Returns false at its end.
+    #[expect(clippy::disallowed_methods, reason = "events are read as they come")]
+    async fn next(&mut self) -> bool {
+        let Some(chunk) = soon("an event", self.response.chunk()).await.unwrap() else { return false };
+        self.read.push_str(std::str::from_utf8(&chunk).unwrap());
+        true
     }
 
     /// All messages.
     async fn all(mut self) -> Vec<Value> {
-        while let Some(chunk) = soon("an event", self.response.chunk()).await.unwrap() {
-            self.read.push_str(std::str::from_utf8(&chunk).unwrap());
-        }
+        while self.next().await {}
         self.messages()
     }
 
@@ -117,7 +122,7 @@ async fn long_calls_report_progress_to_clients_that_asked_for_it_and_take_events
             let message = call(revision, "long question", token, &Value::Null);
             let response = open(&assistant, revision, accept, &message).await;
             assert_eq!(response.headers()["content-type"], JSON, "{accept} {token:?}");
-            serde_json::from_slice::<Value>(&response.bytes().await.unwrap()).unwrap()
+            serde_json::from_slice::<Value>(&response.whole_bytes().await.unwrap()).unwrap()
         })
     });
     let mut streams = Vec::new();
@@ -191,7 +196,7 @@ async fn a_client_that_leaves_ends_its_upstream_requests() {
         controls.hold(&question);
         let message = call(revision, &question, token, &json!({ "compareTo": "previous_period" }));
         let client = assistant.clone();
-        let waiting = tokio::spawn(async move { open(&client, revision, accept, &message).await.bytes().await });
+        let waiting = tokio::spawn(async move { open(&client, revision, accept, &message).await.whole_bytes().await });
         soon("a request", controls.wait_until_held(1)).await;
         waiting.abort();
         until_under_way(&app, 0.0, &format!("{revision} {accept} has left")).await;
@@ -212,7 +217,7 @@ async fn a_shared_read_goes_on_when_one_client_leaves() {
     controls.hold("shared question");
     let ask = |assistant: Assistant, against: &str| {
         let message = call(HANDSHAKE, "shared question", None, &json!({ "compareTo": against }));
-        tokio::spawn(async move { open(&assistant, HANDSHAKE, JSON, &message).await.bytes().await.unwrap() })
+        tokio::spawn(async move { open(&assistant, HANDSHAKE, JSON, &message).await.whole_bytes().await.unwrap() })
     };
     // One request for the window, which both share, and one for each comparison window.
     let leaves = ask(owner, "previous_year");

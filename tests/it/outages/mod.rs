@@ -15,6 +15,7 @@ use crate::support::{
     browser,
     relay::Relay,
     signed_in::{Browser, cookie},
+    whole::Whole as _,
 };
 
 /// An app whose connections to `PostgreSQL` can be cut. `SQLite` is a file, to which nothing can be cut.
@@ -164,7 +165,7 @@ async fn a_browser_that_comes_back_while_postgresql_is_away_can_sign_in_afterwar
     relay.stop();
     let page = sent(http.get(back).header("cookie", attempt)).await;
     assert_eq!((page.status().as_u16(), number(&page.headers()["retry-after"])), (503, 5));
-    assert!(page.text().await.unwrap().contains("Sign-in is not available at the moment"));
+    assert!(page.whole_text().await.unwrap().contains("Sign-in is not available at the moment"));
     relay.resume();
     Browser::signed_in(&app, "owner").await.get("/account").await.expect(200);
 }

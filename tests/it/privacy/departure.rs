@@ -10,7 +10,7 @@ use crate::{
         applications::{acting, connected, registered},
         external::with_issuer,
     },
-    support::{actor::Actor, app::TestApp, signed_in::Browser},
+    support::{actor::Actor, app::TestApp, signed_in::Browser, whole::Whole as _},
 };
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn a_token_of_another_issuer_that_was_refreshed_brings_nobody_back() {
         ("refresh_token", tokens["refresh_token"].as_str().unwrap()),
     ];
     let refreshed = http_client().unwrap().post(format!("{there}/oauth/token")).form(&form).send().await.unwrap();
-    let refreshed: Value = refreshed.json().await.unwrap();
+    let refreshed: Value = refreshed.whole_json().await.unwrap();
     for dead in [&old, &acting(here, &refreshed)] {
         dead.get("/api/tags").await.expect(401);
     }
@@ -109,7 +109,7 @@ async fn a_sign_in_from_before_leads_to_a_page_that_asks_for_a_new_one() {
     let back = issuer.headers()["location"].to_str().unwrap();
     let page = http.get(back).header("cookie", attempt).send().await.unwrap();
     assert_eq!(page.status(), 403);
-    let page = page.text().await.unwrap();
+    let page = page.whole_text().await.unwrap();
     assert!(page.contains("Your data was deleted") && page.contains("&amp;again=1"), "{page}");
     let again = http.get(format!("{base}/auth/login?again=1")).send().await.unwrap();
     let question = again.headers()["location"].to_str().unwrap();

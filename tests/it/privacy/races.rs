@@ -7,7 +7,7 @@ use super::{Named, delete};
 use crate::{
     account::applications::{connected, registered},
     search_accounts::exchanges::{Engine, callback},
-    support::{app::TestApp, browser::Browser},
+    support::{app::TestApp, browser::Browser, whole::Whole as _},
 };
 
 /// Repetitions of a race.
@@ -43,7 +43,7 @@ async fn refreshed_until_refused(base: String, client: String, mut tokens: Value
         if answer.status().as_u16() != 200 {
             return answer.status().as_u16();
         }
-        tokens = answer.json().await.unwrap();
+        tokens = answer.whole_json().await.unwrap();
     }
 }
 

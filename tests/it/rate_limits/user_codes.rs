@@ -5,7 +5,7 @@ use poem::http::Method;
 use serde_json::Value;
 
 use super::behind_a_proxy;
-use crate::support::{app::TestApp, signed_in::cookie};
+use crate::support::{app::TestApp, signed_in::cookie, whole::Whole as _};
 
 /// A browser in which the demo owner has signed in with the page.
 struct Browser {
@@ -43,7 +43,7 @@ impl Browser {
             .await
             .unwrap();
         let wait = answer.headers().get("retry-after").map_or("", |value| value.to_str().unwrap()).to_owned();
-        (answer.status().as_u16(), wait, answer.text().await.unwrap())
+        (answer.status().as_u16(), wait, answer.whole_text().await.unwrap())
     }
 }
 

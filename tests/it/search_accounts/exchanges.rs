@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use poem::{Endpoint, Request, Response, listener::TcpAcceptor};
+use poem::{Endpoint, EndpointExt as _, Request, Response, listener::TcpAcceptor};
 use serde_json::{Value, json};
 use sightline::config::Secret;
 use tokio::sync::watch;
@@ -14,6 +14,7 @@ use super::{browser, impatient};
 use crate::support::{
     app::TestApp,
     browser::{Browser, Page},
+    endless::Endless,
 };
 
 const SCOPE: &str =
@@ -39,6 +40,8 @@ pub struct Engine {
     /// True while questions about a person are held back.
     holds: watch::Sender<bool>,
     root: String,
+    /// Stands in front.
+    pub endless: Endless,
 }
 
 fn answer(status: u16, body: &Value) -> Response {
@@ -94,7 +97,7 @@ impl Engine {
         let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let engine = Self { root: format!("http://{}", socket.local_addr().unwrap()), ..Self::default() };
         let acceptor = TcpAcceptor::from_tokio(socket).unwrap();
-        tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(engine.clone()));
+        tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(engine.clone().with(engine.endless.clone())));
         engine
     }
 

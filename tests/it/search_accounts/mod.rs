@@ -39,7 +39,7 @@ pub fn trouble(app: &TestApp, faults: &[&str]) {
     app.simulator().controls().set_faults(faults.iter().map(|fault| fault.parse().unwrap()).collect());
 }
 
-async fn sync(actor: &Actor) -> Answer {
+pub async fn sync(actor: &Actor) -> Answer {
     actor.send(Method::POST, "/api/properties/sync", None, &[]).await
 }
 

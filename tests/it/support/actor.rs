@@ -7,7 +7,7 @@ use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 use sightline::cli::remote::login::{EVERYTHING, login};
 
-use super::contract;
+use super::{contract, whole::Whole as _};
 
 /// A caller of the API, with or without credentials.
 #[derive(Clone)]
@@ -133,7 +133,7 @@ impl Actor {
         }
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
-        let bytes = response.bytes().await.unwrap().to_vec();
+        let bytes = response.whole_bytes().await.unwrap().to_vec();
         let json = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         let answer = Answer { status, headers, bytes, json };
         contract::check(&method, path.split('?').next().unwrap(), &answer);

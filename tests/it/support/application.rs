@@ -8,6 +8,7 @@ use url::Url;
 use super::{
     actor::Actor,
     browser::{Browser, Page},
+    whole::Whole as _,
 };
 
 /// The grant type of device codes.
@@ -37,7 +38,7 @@ impl Application {
             "grant_types": ["authorization_code", "refresh_token", DEVICE_CODE],
         });
         let answer = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await;
-        let client: Value = answer.unwrap().json().await.unwrap();
+        let client: Value = answer.unwrap().whole_json().await.unwrap();
         Self { base: base.to_owned(), id: client["client_id"].as_str().unwrap().to_owned(), asks_again: false }
     }
 
@@ -126,7 +127,7 @@ impl Application {
     pub async fn tokens(&self, form: &[(&str, &str)]) -> Value {
         let form = [form, &[("client_id", self.id.as_str())]].concat();
         let answer = http_client().unwrap().post(format!("{}/oauth/token", self.base)).form(&form).send().await;
-        answer.unwrap().json().await.unwrap()
+        answer.unwrap().whole_json().await.unwrap()
     }
 
     /// Somebody who acts with the access token among `tokens`.

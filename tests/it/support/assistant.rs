@@ -3,7 +3,7 @@
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::{actor::Actor, app::TestApp};
+use super::{actor::Actor, app::TestApp, whole::Whole as _};
 
 /// The newest revision of the protocol with an `initialize` handshake.
 pub const HANDSHAKE: &str = "2025-11-25";
@@ -62,7 +62,7 @@ impl Assistant {
     pub async fn send(&self, method: Method, body: String, headers: &[(&str, &str)]) -> Reply {
         let response = self.open(method, body, headers).await;
         let (status, headers) = (response.status(), response.headers().clone());
-        let text = response.text().await.unwrap();
+        let text = response.whole_text().await.unwrap();
         let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| !data.trim().is_empty());
         let json = serde_json::from_str(event.unwrap_or(&text)).unwrap_or(Value::Null);
         Reply { status, headers, text, json }

@@ -6,6 +6,8 @@ use reqwest::RequestBuilder;
 use sightline::app::http_client;
 use url::Url;
 
+use super::whole::Whole as _;
+
 /// A person's browser.
 pub struct Browser {
     base_url: String,
@@ -123,7 +125,7 @@ impl Browser {
         }
         let status = answer.status().as_u16();
         let location = answer.headers().get("location").map_or("", |value| value.to_str().unwrap()).to_owned();
-        Page { status, location, html: answer.text().await.unwrap() }
+        Page { status, location, html: answer.whole_text().await.unwrap() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{app::TestApp, oracle::Sum};
+use super::{app::TestApp, oracle::Sum, whole::Whole as _};
 
 /// The rows of a question in web search that counts all days, by their keys.
 pub async fn engine(
@@ -23,8 +23,8 @@ pub async fn engine(
             "startDate": start, "endDate": end, "dimensions": by, "dataState": state, "rowLimit": 25_000, "startRow": rows.len(),
         });
         let answer = http.post(&url).bearer_auth(format!("sim-{who}")).json(&body).send().await.unwrap();
-        assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
-        let answer: Value = answer.json().await.unwrap();
+        assert!(answer.status().is_success(), "{}", answer.whole_text().await.unwrap());
+        let answer: Value = answer.whole_json().await.unwrap();
         let page = answer["rows"].as_array().cloned().unwrap_or_default();
         let last = page.len() < 25_000;
         rows.extend(page);

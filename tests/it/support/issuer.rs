@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use sightline::config::{Config, Secret};
 use tokio::sync::watch;
 
-use super::app::start_of_test;
+use super::{app::start_of_test, endless::Endless};
 
 /// The private key of RFC 8410 section 10.3, and its public half.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
@@ -51,6 +51,8 @@ pub struct OtherIssuer {
     pub url: String,
     state: Arc<Mutex<State>>,
     held: watch::Sender<bool>,
+    /// Stands in front.
+    pub endless: Endless,
 }
 
 struct State {
@@ -121,12 +123,13 @@ impl OtherIssuer {
         let url = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
         let says = Says::Body(200, json!({ "active": true }));
         let state = State { says, asked: BTreeMap::new(), names_endpoint: true, is_away: false };
-        let issuer = Self { url, state: Arc::new(Mutex::new(state)), held: watch::channel(true).0 };
+        let issuer =
+            Self { url, state: Arc::new(Mutex::new(state)), held: watch::channel(true).0, endless: Endless::default() };
         let routes = Route::new()
             .at("/.well-known/openid-configuration", get(document))
             .at("/jwks", get(key_set))
             .at("/introspect", post(introspect));
-        tokio::spawn(Server::new_with_acceptor(acceptor).run(routes.data(issuer.clone())));
+        tokio::spawn(Server::new_with_acceptor(acceptor).run(routes.data(issuer.clone()).with(issuer.endless.clone())));
         issuer
     }
 

@@ -2,7 +2,7 @@
 
 use poem::http::{HeaderMap, Method, StatusCode};
 
-use super::app::TestApp;
+use super::{app::TestApp, whole::Whole as _};
 
 /// The User-Agent of a browser.
 pub const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
@@ -92,7 +92,7 @@ impl Browser {
         }
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
-        Page { status, headers, body: response.text().await.unwrap() }
+        Page { status, headers, body: response.whole_text().await.unwrap() }
     }
 }
 

@@ -1,17 +1,13 @@
 //! The request to the introspection endpoint (RFC 7662 section 2.1).
 
-use common::urls::is_secure;
+use common::{bounded, urls::is_secure};
 use reqwest::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use url::{Url, form_urlencoded::byte_serialize};
 
 use super::{
-    super::{
-        AccessToken, IssuerUnavailable,
-        issuer::{Issuer, json},
-        reading::SHORT_WAIT,
-    },
+    super::{AccessToken, IssuerUnavailable, issuer::Issuer, reading::SHORT_WAIT},
     statement::Verdict,
 };
 
@@ -73,11 +69,11 @@ impl Endpoint {
             }
             status => return Err(Failure::Unreadable(unavailable(&format!("status {status}")))),
         }
-        let answer: Value = json(answer, MAX_ANSWER_BYTES).await.map_err(|reason| {
-            // The parser's message tells a position and quotes nothing.
-            Failure::Unreadable(unavailable(&reason))
-        })?;
-        Verdict::read(answer, self.issuer.url(), token).map_err(|reason| Failure::Unreadable(unavailable(reason)))
+        let unreadable = |reason: &str| Failure::Unreadable(unavailable(reason));
+        let body = bounded::bytes(answer, MAX_ANSWER_BYTES).await.map_err(|error| unreadable(&error.to_string()))?;
+        // The parser's message tells a position and quotes nothing.
+        let answer: Value = serde_json::from_slice(&body).map_err(|error| unreadable(&error.to_string()))?;
+        Verdict::read(answer, self.issuer.url(), token).map_err(unreadable)
     }
 
     async fn url(&self) -> Result<Url, IssuerUnavailable> {

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::BytesMut;
+use bytes::Bytes;
+use common::bounded::{self, Unread};
 use http::{HeaderMap, StatusCode, header};
 use reqwest::dns::Resolve;
 
@@ -38,9 +39,9 @@ pub(super) fn client(
 }
 
 /// Returns the headers and the bytes of a document.
-pub(super) async fn fetch(http: &reqwest::Client, id: &Identifier) -> Result<(HeaderMap, Vec<u8>), Unreadable> {
+pub(super) async fn fetch(http: &reqwest::Client, id: &Identifier) -> Result<(HeaderMap, Bytes), Unreadable> {
     let request = http.get(id.url().clone()).header(header::ACCEPT, "application/json");
-    let mut response = request.send().await.map_err(|error| unavailable(id, &error))?;
+    let response = request.send().await.map_err(|error| unavailable(id, &error))?;
     if response.status() != StatusCode::OK {
         tracing::info!(client_id = id.url().as_str(), status = %response.status(), "a client's document was not answered with 200");
         return Err(UNAVAILABLE);
@@ -48,20 +49,15 @@ pub(super) async fn fetch(http: &reqwest::Client, id: &Identifier) -> Result<(He
     if !is_json(response.headers()) {
         return Err(Unreadable("The application's metadata document is not served as application/json."));
     }
-    if response.content_length().is_some_and(|length| length > MAX_BYTES as u64) {
-        return Err(TOO_LARGE);
+    let headers = response.headers().clone();
+    match bounded::bytes(response, MAX_BYTES).await {
+        Ok(body) => Ok((headers, body)),
+        Err(Unread::TooLong(_)) => Err(TOO_LARGE),
+        Err(error) => Err(unavailable(id, &error)),
     }
-    let mut body = BytesMut::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unavailable(id, &error))? {
-        if body.len() + chunk.len() > MAX_BYTES {
-            return Err(TOO_LARGE);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok((response.headers().clone(), body.to_vec()))
 }
 
-fn unavailable(id: &Identifier, error: &reqwest::Error) -> Unreadable {
+fn unavailable(id: &Identifier, error: &dyn std::error::Error) -> Unreadable {
     tracing::info!(client_id = id.url().as_str(), ?error, "a client's document could not be fetched");
     UNAVAILABLE
 }

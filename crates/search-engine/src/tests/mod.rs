@@ -1,6 +1,8 @@
 //! Tests of the client and the reader against a small scripted server.
 
+mod answers;
 mod caching;
+mod oauth;
 mod pace;
 mod recent;
 mod requests;
@@ -32,6 +34,7 @@ enum Reply {
     Rows(usize),
     Said(Value),
     Fail(u16, Value),
+    Text(u16, String),
     /// Waits for a permit, then returns one row.
     Held(Arc<tokio::sync::Semaphore>),
 }
@@ -46,6 +49,10 @@ struct Script {
     replies: VecDeque<Reply>,
     /// Responses of the token endpoint, in turn. Afterwards a new token each time.
     tokens: VecDeque<(u16, Value)>,
+    /// Responses of every endpoint but queries, in turn, before those of `tokens`.
+    others: VecDeque<(u16, String)>,
+    /// The paths of the received requests but queries.
+    paths: Vec<String>,
     /// Bodies of the received queries.
     queries: Vec<Value>,
     /// Access tokens of the received queries.
@@ -67,6 +74,17 @@ impl Upstream {
         self.with(|script| script.queries.len())
     }
 
+    /// The number of received requests to an endpoint other than queries.
+    fn asked(&self, path: &str) -> usize {
+        self.with(|script| script.paths.iter().filter(|asked| asked.ends_with(path)).count())
+    }
+
+    /// Sets the next responses of endpoints other than queries.
+    fn say<'a>(&self, bodies: impl IntoIterator<Item = (u16, &'a str)>) {
+        let bodies = bodies.into_iter().map(|(status, body)| (status, body.to_owned()));
+        self.with(|script| script.others.extend(bodies));
+    }
+
     fn refreshed(&self) -> Vec<String> {
         self.with(|script| script.refreshed.clone())
     }
@@ -76,14 +94,27 @@ impl Upstream {
     }
 }
 
-fn rows(first: usize, count: usize) -> Value {
-    let row =
-        |n: usize| json!({ "keys": [format!("q{:06}", first + n)], "clicks": 1, "impressions": 2, "position": 3.5 });
-    json!({ "rows": (0..count).map(row).collect::<Vec<_>>() })
+/// The answer to a query with `count` rows, which have a key for each dimension.
+fn rows(query: &Value, first: usize, count: usize) -> Value {
+    let key = |dimension: &Value, n: usize| match dimension.as_str().unwrap() {
+        "date" => query["startDate"].clone(),
+        _ => json!(format!("q{:06}", first + n)),
+    };
+    let dimensions = query["dimensions"].as_array().map_or(&[][..], Vec::as_slice);
+    let row = |n: usize| {
+        let keys: Vec<Value> = dimensions.iter().map(|dimension| key(dimension, n)).collect();
+        json!({ "keys": keys, "clicks": 1, "impressions": 2, "position": 3.5 })
+    };
+    let aggregation = query["aggregationType"].as_str().unwrap_or("byProperty");
+    json!({ "rows": (0..count).map(row).collect::<Vec<_>>(), "responseAggregationType": aggregation })
 }
 
 fn answer(status: u16, body: &Value) -> Response {
-    Response::builder().status(status.try_into().unwrap()).content_type("application/json").body(body.to_string())
+    text(status, body.to_string())
+}
+
+fn text(status: u16, body: String) -> Response {
+    Response::builder().status(status.try_into().unwrap()).content_type("application/json").body(body)
 }
 
 impl Endpoint for Upstream {
@@ -91,6 +122,16 @@ impl Endpoint for Upstream {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let body = request.take_body().into_string().await?;
+        let path = request.uri().path().to_owned();
+        if !path.ends_with("/query") {
+            let other = self.with(|script| {
+                script.paths.push(path);
+                script.others.pop_front()
+            });
+            if let Some((status, body)) = other {
+                return Ok(text(status, body));
+            }
+        }
         if request.uri().path() == "/token" {
             let form: std::collections::HashMap<_, _> =
                 url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
@@ -106,17 +147,18 @@ impl Endpoint for Upstream {
         let start = usize::try_from(query["startRow"].as_u64().unwrap()).unwrap();
         let bearer = request.header("authorization").unwrap().trim_start_matches("Bearer ").to_owned();
         let reply = self.with(|script| {
-            script.queries.push(query);
+            script.queries.push(query.clone());
             script.bearers.push(bearer);
             script.replies.pop_front().unwrap_or(Reply::Rows(1))
         });
         Ok(match reply {
-            Reply::Rows(count) => answer(200, &rows(start, count)),
+            Reply::Rows(count) => answer(200, &rows(&query, start, count)),
             Reply::Said(body) => answer(200, &body),
             Reply::Fail(status, body) => answer(status, &body),
+            Reply::Text(status, body) => text(status, body),
             Reply::Held(turn) => {
                 turn.acquire().await.unwrap().forget();
-                answer(200, &rows(start, 1))
+                answer(200, &rows(&query, start, 1))
             }
             Reply::Refuse(status, retry_after) => {
                 let refusal = answer(status, &json!({ "error": { "code": status, "message": "as told" } }));
@@ -214,8 +256,8 @@ impl Bench {
             oauth: OauthSettings {
                 authorize_url: root.clone(),
                 token_url: format!("{root}/token"),
-                revoke_url: root.clone(),
-                userinfo_url: root,
+                revoke_url: format!("{root}/revoke"),
+                userinfo_url: format!("{root}/userinfo"),
                 client_id: "client".to_owned(),
                 client_secret: "secret".into(),
             },

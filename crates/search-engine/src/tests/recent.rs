@@ -10,7 +10,8 @@ const SPAN: u32 = 66;
 fn days(first_incomplete: &str) -> Reply {
     let row = |day: u32| json!({ "keys": [format!("2026-11-{day:02}")], "clicks": day, "impressions": 10 * day, "position": 2.0 });
     let rows: Vec<Value> = (1..=20).map(row).collect();
-    Reply::Said(json!({ "rows": rows, "metadata": { "first_incomplete_date": first_incomplete } }))
+    let metadata = json!({ "first_incomplete_date": first_incomplete });
+    Reply::Said(json!({ "rows": rows, "responseAggregationType": "byProperty", "metadata": metadata }))
 }
 
 fn ask(bench: &Bench, lane: Lane) -> Recent {

@@ -20,7 +20,8 @@ fn days(impressions: u32, positions: [f64; 2]) -> Reply {
         let keys = [format!("2026-10-{:02}", day + 1)];
         json!({ "keys": keys, "clicks": 1, "impressions": impressions, "position": position })
     };
-    Reply::Said(json!({ "rows": positions.into_iter().enumerate().map(row).collect::<Vec<_>>() }))
+    let rows: Vec<Value> = positions.into_iter().enumerate().map(row).collect();
+    Reply::Said(json!({ "rows": rows, "responseAggregationType": "byProperty" }))
 }
 
 fn only(reading: &Reading) -> Metrics {

@@ -12,17 +12,11 @@ const RATE_PAUSE: u64 = 60;
 
 /// A successful task.
 #[derive(Debug, PartialEq)]
-pub(super) struct Done {
+pub(super) struct Done<T> {
     /// The charge.
     pub cost: Option<Amount>,
-    result: Value,
-}
-
-impl Done {
-    /// The first element of the result, null if there is none.
-    pub fn first(&self) -> &Value {
-        &self.result[0]
-    }
+    /// The result.
+    pub found: T,
 }
 
 /// The meaning of a code.
@@ -34,13 +28,13 @@ enum Meaning {
     Failed(SeoError),
 }
 
-/// Reads a response.
-pub(super) fn read(reply: &Reply) -> Result<Done, Failure> {
+/// Reads a response. `found` reads the result of a task, which is `None` if there is nothing to be found. A response without a result that it
+/// can read is no answer.
+pub(super) fn read<T>(reply: &Reply, found: impl Fn(Option<&Value>) -> Option<T>) -> Result<Done<T>, Failure> {
     let (body, task) = (&reply.body, &reply.body["tasks"][0]);
     let cost = Amount::of(&body["cost"]).or_else(|| Amount::of(&task["cost"]));
-    let top = json::count(&body["status_code"]);
-    let code = match top {
-        Some(20_000) if !task.is_null() => json::count(&task["status_code"]).map(|code| (code, task)),
+    let code = match json::count(&body["status_code"]) {
+        Some(20_000) => json::count(&task["status_code"]).map(|code| (code, task)),
         Some(code) => Some((code, body)),
         None => None,
     };
@@ -48,14 +42,20 @@ pub(super) fn read(reply: &Reply) -> Result<Done, Failure> {
         // A rejected request is charged nothing if it says so.
         Failure { error, unpaid: cost == Some(Amount::ZERO) }
     };
-    match code
-        .map_or_else(|| of_status(reply), |(code, at)| meaning(code, at["status_message"].as_str().unwrap_or_default()))
-    {
-        Meaning::Done if !(200..300).contains(&reply.status) => Err(failed(of_bad_status(reply))),
-        Meaning::Done => Ok(Done { cost, result: task["result"].clone() }),
-        Meaning::Nothing => Ok(Done { cost, result: Value::Null }),
-        Meaning::Failed(error) => Err(failed(error)),
-    }
+    let meaning = code.map_or_else(
+        || of_status(reply),
+        |(code, at)| meaning(code, at["status_message"].as_str().unwrap_or_default()),
+    );
+    let found = match meaning {
+        Meaning::Failed(error) => return Err(failed(error)),
+        Meaning::Done | Meaning::Nothing if !(200..300).contains(&reply.status) => {
+            return Err(failed(of_bad_status(reply)));
+        }
+        Meaning::Done => task.get("result").and_then(|result| found(Some(result))),
+        Meaning::Nothing => found(None),
+    };
+    let found = found.ok_or_else(|| failed(SeoError::Unavailable("the task has no result".to_owned())))?;
+    Ok(Done { cost, found })
 }
 
 fn meaning(code: u64, message: &str) -> Meaning {
@@ -118,8 +118,12 @@ mod tests {
     }
 
     fn outcome(status: u16, body: Value) -> Result<Value, (SeoError, bool)> {
-        let read = read(&reply(status, body));
-        read.map(|done| done.result).map_err(|failure| (failure.error, failure.unpaid))
+        let read = read(&reply(status, body), |result| Some(result.cloned().unwrap_or_default()));
+        read.map(|done| done.found).map_err(|failure| (failure.error, failure.unpaid))
+    }
+
+    fn cost(body: Value) -> Option<Amount> {
+        read(&reply(200, body), |_| Some(())).ok().unwrap().cost
     }
 
     fn unavailable(code: u64) -> SeoError {
@@ -165,11 +169,34 @@ mod tests {
         assert_eq!(outcome(200, body(20_000, json!([1]))), Ok(json!([1])));
         assert_eq!(outcome(200, body(40_106, json!([1]))), Ok(json!([1])));
         assert_eq!(outcome(200, body(40_102, Value::Null)), Ok(Value::Null));
-        assert_eq!(read(&reply(200, body(40_102, Value::Null))).ok().unwrap().cost, Some(Amount(10_100)));
+        assert_eq!(cost(body(40_102, Value::Null)), Some(Amount(10_100)));
         let charged = outcome(200, body(40_103, Value::Null)).unwrap_err();
         assert!(matches!(charged, (SeoError::Unavailable(_), false)), "it was charged, so it is not repeated");
         let inner = json!({ "status_code": 20000, "cost": null, "tasks": [{ "status_code": 20000, "cost": 0.02, "result": [] }] });
-        assert_eq!(read(&reply(200, inner)).ok().unwrap().cost, Some(Amount(20_000)));
+        assert_eq!(cost(inner), Some(Amount(20_000)));
+    }
+
+    #[test]
+    fn a_task_without_a_result_is_no_answer() {
+        let task = |fields: Value| json!({ "status_code": 20000, "cost": 0, "tasks": [fields] });
+        for body in [
+            json!({ "status_code": 20000, "cost": 0, "tasks": null }),
+            json!({ "status_code": 20000, "cost": 0, "tasks": [] }),
+            json!({ "status_code": 20000, "cost": 0, "tasks": [null] }),
+            json!({ "status_code": 20000, "cost": 0, "tasks": {} }),
+            json!({ "status_code": 20000, "cost": 0 }),
+            task(json!({})),
+            task(json!({ "result": [1] })),
+            task(json!({ "status_code": 20000 })),
+            task(json!({ "status_code": 40106 })),
+            task(json!({ "status_code": 20000, "error": "x" })),
+        ] {
+            let failed = outcome(200, body.clone()).unwrap_err();
+            assert!(matches!(failed, (SeoError::Unavailable(_), true)), "{body}: {failed:?}");
+        }
+        let refused = read(&reply(200, task(json!({ "status_code": 20000, "result": [1] }))), |_| None::<()>);
+        let failure = refused.err().unwrap();
+        assert!(matches!((failure.error, failure.unpaid), (SeoError::Unavailable(_), true)), "its result is none");
     }
 
     #[test]

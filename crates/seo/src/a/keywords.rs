@@ -4,7 +4,7 @@ use api::integrations::SearchIntent;
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::Task;
+use super::{Task, rows_of};
 use crate::{Amount, Findings, Keyword, Locale, RowPage, json};
 
 /// The task for the figures of keywords.
@@ -30,13 +30,14 @@ pub(super) fn suggestions(seeds: &[String], place: &Locale, limit: usize) -> Tas
     Task { path: "dataforseo_labs/google/keyword_suggestions/live", fields }
 }
 
-/// The keywords of a result. The seed comes first, if there is one.
-pub(super) fn read(result: &Value) -> Findings {
-    let seed = keyword(&result["seed_keyword_data"]);
-    let items = json::items(&result["items"]).iter().filter_map(keyword);
+/// The keywords of a result. The seed comes first, if there is one. `None` if it is not such a result.
+pub(super) fn read(result: Option<&Value>) -> Option<Findings> {
+    let Some(result) = result else { return Some(Findings::Keywords(RowPage::default())) };
+    let items = rows_of(result, keyword)?;
+    let seed = keyword(&result[0]["seed_keyword_data"]);
     let more = u64::from(seed.is_some());
-    let known = json::count(&result["total_count"]).map(|total| total + more);
-    Findings::Keywords(RowPage { known, rows: seed.into_iter().chain(items).collect() })
+    let known = json::count(&result[0]["total_count"]).map(|total| total + more);
+    Some(Findings::Keywords(RowPage { known, rows: seed.into_iter().chain(items).collect() }))
 }
 
 fn keyword(item: &Value) -> Option<Keyword> {

@@ -3,7 +3,7 @@
 use api::integrations::BacklinkStatus;
 use serde_json::{Value, json};
 
-use super::Task;
+use super::{Task, rows_of};
 use crate::{Domain, Findings, Link, Page, RowPage, Summary, Target, json};
 
 /// The highest rank.
@@ -57,19 +57,22 @@ fn listed(page: &Page) -> Value {
     })
 }
 
-/// The counts. Without any link there is no result.
-pub(super) fn read_summary(result: &Value) -> Findings {
-    Findings::Summary(Summary {
-        backlinks: json::count(&result["backlinks"]).unwrap_or_default(),
-        domains: json::count(&result["referring_domains"]).unwrap_or_default(),
-        rank: json::within(&result["rank"], 0.0, RANK),
-    })
+/// The counts. Without any link the result is null. `None` if it is something else that lacks the counts.
+pub(super) fn read_summary(result: Option<&Value>) -> Option<Findings> {
+    let Some(result) = result.filter(|result| !result.is_null()) else {
+        return Some(Findings::Summary(Summary::default()));
+    };
+    let summary = result.get(0)?;
+    Some(Findings::Summary(Summary {
+        backlinks: json::count(&summary["backlinks"])?,
+        domains: json::count(&summary["referring_domains"])?,
+        rank: json::within(&summary["rank"], 0.0, RANK),
+    }))
 }
 
-/// The links of a page.
-pub(super) fn read_links(result: &Value) -> Findings {
-    let rows = json::items(&result["items"]).iter().filter_map(link).collect();
-    Findings::Links(RowPage { known: json::count(&result["total_count"]), rows })
+/// The links of a page. `None` if the result is something else.
+pub(super) fn read_links(result: Option<&Value>) -> Option<Findings> {
+    Some(Findings::Links(page_of(result, link)?))
 }
 
 fn link(item: &Value) -> Option<Link> {
@@ -86,10 +89,14 @@ fn link(item: &Value) -> Option<Link> {
     })
 }
 
-/// The domains of a page.
-pub(super) fn read_domains(result: &Value) -> Findings {
-    let rows = json::items(&result["items"]).iter().filter_map(domain).collect();
-    Findings::Domains(RowPage { known: json::count(&result["total_count"]), rows })
+/// The domains of a page. `None` if the result is something else.
+pub(super) fn read_domains(result: Option<&Value>) -> Option<Findings> {
+    Some(Findings::Domains(page_of(result, domain)?))
+}
+
+fn page_of<T>(result: Option<&Value>, row: impl Fn(&Value) -> Option<T>) -> Option<RowPage<T>> {
+    let Some(result) = result else { return Some(RowPage { known: None, rows: Vec::new() }) };
+    Some(RowPage { rows: rows_of(result, row)?, known: json::count(&result[0]["total_count"]) })
 }
 
 fn domain(item: &Value) -> Option<Domain> {

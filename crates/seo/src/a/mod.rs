@@ -7,10 +7,10 @@ mod links;
 use api::integrations::RankScale;
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
-    AccountRefusal, Amount, Country, Credentials, Paid, Provider, Question, SeoError, Standing,
+    AccountRefusal, Amount, Country, Credentials, Paid, Provider, Question, SeoError, Standing, json,
     wire::{Price, Wire},
 };
 
@@ -24,7 +24,14 @@ struct Task {
 }
 
 impl ProviderA {
-    async fn call(&self, credentials: &Credentials, price: Price, task: &Task) -> Result<codes::Done, SeoError> {
+    /// Asks for a task, whose result `found` reads. Its argument is `None` if there is nothing to be found.
+    async fn call<T>(
+        &self,
+        credentials: &Credentials,
+        price: Price,
+        task: &Task,
+        found: impl Fn(Option<&Value>) -> Option<T> + Send + Sync,
+    ) -> Result<codes::Done<T>, SeoError> {
         let Credentials::Login { login, password } = credentials else {
             return Err(SeoError::Refused(AccountRefusal::Wrong));
         };
@@ -33,11 +40,11 @@ impl ProviderA {
             let http = self.0.http();
             let request = match price {
                 Price::Free => http.get(&url),
-                Price::Money => http.post(&url).json(&json!([task.fields])),
+                Price::Money => http.post(&url).json(&serde_json::json!([task.fields])),
             };
             request.basic_auth(login, Some(password.expose_secret()))
         };
-        let answer = self.0.ask(price, request, codes::read).await;
+        let answer = self.0.ask(price, request, |reply| codes::read(reply, &found)).await;
         answer.inspect_err(|error| {
             let error = credentials.redacted(&error.to_string());
             tracing::info!(provider = "a", path = task.path, error, "a question was not answered");
@@ -77,8 +84,11 @@ impl Provider for ProviderA {
 
     async fn account(&self, credentials: &Credentials) -> Result<Standing, SeoError> {
         let task = Task { path: "appendix/user_data", fields: Value::Null };
-        let done = self.call(credentials, Price::Free, &task).await?;
-        Ok(Standing { balance: Amount::of(&done.first()["money"]["balance"]) })
+        let found = |result: Option<&Value>| {
+            let account = result?.get(0)?.as_object()?;
+            Some(Standing { balance: account.get("money").and_then(|money| Amount::of(&money["balance"])) })
+        };
+        Ok(self.call(credentials, Price::Free, &task, found).await?.found)
     }
 
     async fn answer(&self, credentials: &Credentials, question: &Question) -> Result<Paid, SeoError> {
@@ -89,14 +99,21 @@ impl Provider for ProviderA {
             Question::Links(page) => links::links(page),
             Question::Domains(page) => links::domains(page),
         };
-        let done = self.call(credentials, Price::Money, &task).await?;
-        let result = done.first();
-        let found = match question {
+        let found = |result: Option<&Value>| match question {
             Question::Figures { .. } | Question::Ideas { .. } => keywords::read(result),
             Question::Summary { .. } => links::read_summary(result),
             Question::Links(_) => links::read_links(result),
             Question::Domains(_) => links::read_domains(result),
         };
-        Ok(Paid { found, cost: done.cost })
+        let codes::Done { cost, found } = self.call(credentials, Price::Money, &task, found).await?;
+        Ok(Paid { found, cost })
+    }
+}
+
+/// The rows of a result that is one list. Without rows its `items` are null.
+fn rows_of<T>(result: &Value, row: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+    match result.get(0)?.get("items")? {
+        Value::Null => Some(Vec::new()),
+        items => json::rows(items, row),
     }
 }

@@ -12,26 +12,30 @@ const RATE_PAUSE: u64 = 60;
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct Done<T> {
     /// The charge in units.
     pub cost: Option<Amount>,
-    /// The body, null if there is no data.
-    pub body: Value,
+    /// What it says.
+    pub found: T,
 }
 
-/// Reads a response to a request of this price.
-pub(super) fn read(price: Price, reply: &Reply) -> Result<Done, Failure> {
-    match reply.status {
-        200..300 if reply.body.is_object() && reply.body.get("error").is_none() => {
-            Ok(Done { cost: cost(reply), body: reply.body.clone() })
-        }
+/// Reads a response to a request of this price. `found` reads the value of the answer's one `key`, which is `None` if the provider has no data. A
+/// response without a value that it can read is no answer.
+pub(super) fn read<T>(
+    price: Price,
+    key: &str,
+    reply: &Reply,
+    found: impl Fn(Option<&Value>) -> Option<T>,
+) -> Result<Done<T>, Failure> {
+    let found = match reply.status {
+        200..300 if reply.body.get("error").is_none() => reply.body.get(key).and_then(|value| found(Some(value))),
         // No data for the target or day. Without the provider's own error the URL leads elsewhere, and the account always has data.
-        404 if price == Price::Money && text_of(&reply.body).is_some() => {
-            Ok(Done { cost: cost(reply), body: Value::Null })
-        }
-        // The provider does not say if it charges for failures on its side.
-        _ => Err(Failure { error: refusal(reply), unpaid: false }),
-    }
+        404 if price == Price::Money && text_of(&reply.body).is_some() => found(None),
+        _ => None,
+    };
+    // The provider does not say if it charges for failures on its side.
+    let found = found.ok_or_else(|| Failure { error: refusal(reply), unpaid: false })?;
+    Ok(Done { cost: cost(reply), found })
 }
 
 /// The charge without free parts, such as repeated answers.
@@ -91,6 +95,15 @@ mod tests {
         Reply { status, headers: headers.iter().map(pair).collect::<HeaderMap>(), body }
     }
 
+    fn found(reply: &Reply) -> Done<Option<Value>> {
+        read(Price::Money, "keywords", reply, |value| Some(value.cloned())).ok().unwrap()
+    }
+
+    fn failure(price: Price, reply: &Reply) -> (SeoError, bool) {
+        let failure = read(price, "keywords", reply, |value| Some(value.cloned())).err().unwrap();
+        (failure.error, failure.unpaid)
+    }
+
     #[test]
     fn every_refusal_is_understood_in_both_spellings() {
         let limited = |retry_after| SeoError::RateLimited { retry_after };
@@ -117,8 +130,8 @@ mod tests {
         ];
         for (status, headers, text, error) in cases {
             for body in [json!({ "error": text, "more": null }), json!(["Error", text])] {
-                let failure = read(Price::Money, &reply(*status, headers, body)).unwrap_err();
-                assert_eq!((&failure.error, failure.unpaid), (error, false), "{status} {text}");
+                let failure = failure(Price::Money, &reply(*status, headers, body));
+                assert_eq!(failure, (error.clone(), false), "{status} {text}");
             }
         }
     }
@@ -129,6 +142,12 @@ mod tests {
             (200, Value::Null),
             (200, json!(["Error", "x"])),
             (200, json!({ "error": "x" })),
+            (200, json!({ "error": { "code": 500 } })),
+            (200, json!({ "error": "x", "keywords": [] })),
+            (200, json!({})),
+            (200, json!({ "backlinks": [] })),
+            (200, json!([[]])),
+            (204, Value::Null),
             (404, Value::Null),
             (404, json!({ "detail": "Not Found" })),
             (404, json!(["Not", "here"])),
@@ -136,24 +155,24 @@ mod tests {
         ];
         for (status, body) in cases {
             for price in [Price::Free, Price::Money] {
-                let failure = read(price, &reply(status, &[], body.clone())).unwrap_err();
-                assert!(matches!(failure.error, SeoError::Unavailable(_)), "{status} {body}");
+                let (error, _) = failure(price, &reply(status, &[], body.clone()));
+                assert!(matches!(error, SeoError::Unavailable(_)), "{status} {body}");
             }
         }
         let missing = || reply(404, &[], json!({ "error": "Not found" }));
-        assert!(matches!(read(Price::Free, &missing()).unwrap_err().error, SeoError::Unavailable(_)));
-        assert!(read(Price::Money, &missing()).is_ok(), "there is no data for the target");
+        assert!(matches!(failure(Price::Free, &missing()).0, SeoError::Unavailable(_)));
+        let nothing = read(Price::Money, "keywords", &missing(), |value| Some(value.cloned())).ok().unwrap();
+        assert_eq!((nothing.cost, nothing.found), (None, None), "there is no data for the target");
+        let unread = read(Price::Money, "keywords", &reply(200, &[], json!({ "keywords": 7 })), |_| None::<()>);
+        assert!(unread.is_err_and(|failure| matches!(failure.error, SeoError::Unavailable(_))));
     }
 
     #[test]
     fn the_charge_is_read_from_the_headers() {
-        let charged =
-            |headers: &[_]| read(Price::Money, &reply(200, headers, json!({ "keywords": null }))).ok().unwrap().cost;
+        let charged = |headers: &[_]| found(&reply(200, headers, json!({ "keywords": [] }))).cost;
         let (total, actual) = (("x-api-units-cost-total", "50"), ("x-api-units-cost-total-actual", "0"));
         assert_eq!(charged(&[]), None);
         assert_eq!(charged(&[total]), Some(Amount(50_000_000)));
         assert_eq!(charged(&[total, actual]), Some(Amount::ZERO), "a repeated answer is free");
-        let nothing = read(Price::Money, &reply(404, &[], json!({ "error": "Not found" }))).ok().unwrap();
-        assert_eq!((nothing.cost, nothing.body), (None, Value::Null));
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn overview(keywords: &[String], place: &Locale, trend: Option<(Naive
         params.push(("volume_monthly_date_from", first.to_string()));
         params.push(("volume_monthly_date_to", last.to_string()));
     }
-    Query { path: "keywords-explorer/overview", params }
+    Query { path: "keywords-explorer/overview", key: "keywords", params }
 }
 
 /// The query for keywords that contain the words of seeds, most searches first.
@@ -25,7 +25,7 @@ pub(super) fn matching(seeds: &[String], place: &Locale, limit: usize) -> Query 
     let mut params = params(seeds, place, limit);
     params.push(("match_mode", "terms".to_owned()));
     params.push(("order_by", "volume:desc".to_owned()));
-    Query { path: "keywords-explorer/matching-terms", params }
+    Query { path: "keywords-explorer/matching-terms", key: "keywords", params }
 }
 
 fn params(keywords: &[String], place: &Locale, limit: usize) -> Vec<(&'static str, String)> {
@@ -37,11 +37,12 @@ fn params(keywords: &[String], place: &Locale, limit: usize) -> Vec<(&'static st
     ]
 }
 
-/// The keywords of an answer. A list shorter than its `limit` is whole.
-pub(super) fn read(body: &Value, limit: usize) -> Findings {
-    let items = json::items(&body["keywords"]);
-    let known = (items.len() < limit).then_some(items.len() as u64);
-    Findings::Keywords(RowPage { known, rows: items.iter().filter_map(keyword).collect() })
+/// The keywords of a list. One shorter than its `limit` is whole. `None` if it is not such a list.
+pub(super) fn read(list: Option<&Value>, limit: usize) -> Option<Findings> {
+    let Some(list) = list else { return Some(Findings::Keywords(RowPage { known: Some(0), rows: Vec::new() })) };
+    let rows = json::rows(list, keyword)?;
+    let came = json::items(list).len();
+    Some(Findings::Keywords(RowPage { known: (came < limit).then_some(came as u64), rows }))
 }
 
 fn keyword(item: &Value) -> Option<Keyword> {

@@ -18,13 +18,13 @@ const DOMAIN_COLUMNS: &str = "domain,domain_rating,links_to_target,first_seen,la
 pub(super) fn stats(target: &Target, day: NaiveDate) -> Query {
     let mut params = target_params(target);
     params.push(("date", day.to_string()));
-    Query { path: "site-explorer/backlinks-stats", params }
+    Query { path: "site-explorer/backlinks-stats", key: "metrics", params }
 }
 
 /// The query for the rating of a domain.
 pub(super) fn rating(target: &Target, day: NaiveDate) -> Query {
     let params = vec![("target", target.host.clone()), ("date", day.to_string())];
-    Query { path: "site-explorer/domain-rating", params }
+    Query { path: "site-explorer/domain-rating", key: "domain_rating", params }
 }
 
 /// The query for the first `rows` links, strongest domains first.
@@ -39,7 +39,7 @@ pub(super) fn backlinks(page: &Page, rows: usize) -> Query {
     params.push(("select", LINK_COLUMNS.to_owned()));
     params.push(("aggregation", "all".to_owned()));
     params.push(("order_by", "domain_rating_source:desc,url_from:asc".to_owned()));
-    Query { path: "site-explorer/all-backlinks", params }
+    Query { path: "site-explorer/all-backlinks", key: "backlinks", params }
 }
 
 /// The query for the first `rows` domains that link, the strongest first.
@@ -53,7 +53,7 @@ pub(super) fn domains(page: &Page, rows: usize) -> Query {
     let mut params = listed(page, rows, condition);
     params.push(("select", DOMAIN_COLUMNS.to_owned()));
     params.push(("order_by", "domain_rating:desc,domain:asc".to_owned()));
-    Query { path: "site-explorer/refdomains", params }
+    Query { path: "site-explorer/refdomains", key: "refdomains", params }
 }
 
 fn target_params(target: &Target) -> Vec<(&'static str, String)> {
@@ -73,24 +73,25 @@ fn listed(page: &Page, rows: usize, condition: Option<Value>) -> Vec<(&'static s
     params
 }
 
-/// The counts of live links.
-pub(super) fn read_counts(body: &Value) -> Summary {
-    let metrics = &body["metrics"];
-    Summary {
-        backlinks: json::count(&metrics["live"]).unwrap_or_default(),
-        domains: json::count(&metrics["live_refdomains"]).unwrap_or_default(),
+/// The counts of live links. `None` if one is missing.
+pub(super) fn read_counts(metrics: Option<&Value>) -> Option<Summary> {
+    let Some(metrics) = metrics else { return Some(Summary::default()) };
+    Some(Summary {
+        backlinks: json::count(&metrics["live"])?,
+        domains: json::count(&metrics["live_refdomains"])?,
         rank: None,
-    }
+    })
 }
 
-/// The rating of a domain.
-pub(super) fn read_rating(body: &Value) -> Option<f64> {
-    json::within(&body["domain_rating"]["domain_rating"], 0.0, RATING)
+/// The rating of a domain, as a summary without counts. It may be unknown. `None` if it is no such answer.
+pub(super) fn read_rating(rating: Option<&Value>) -> Option<Summary> {
+    let Some(rating) = rating else { return Some(Summary::default()) };
+    Some(Summary { rank: json::within(rating.get("domain_rating")?, 0.0, RATING), ..Summary::default() })
 }
 
-/// The links of a page.
-pub(super) fn read_links(body: &Value, page: &Page) -> Findings {
-    Findings::Links(page_of(json::items(&body["backlinks"]), page, link))
+/// The links of a page. `None` if they are no list of links.
+pub(super) fn read_links(list: Option<&Value>, page: &Page) -> Option<Findings> {
+    Some(Findings::Links(page_of(list, page, link)?))
 }
 
 fn link(item: &Value) -> Option<Link> {
@@ -109,9 +110,9 @@ fn link(item: &Value) -> Option<Link> {
     })
 }
 
-/// The domains of a page.
-pub(super) fn read_domains(body: &Value, page: &Page) -> Findings {
-    Findings::Domains(page_of(json::items(&body["refdomains"]), page, domain))
+/// The domains of a page. `None` if they are no list of domains.
+pub(super) fn read_domains(list: Option<&Value>, page: &Page) -> Option<Findings> {
+    Some(Findings::Domains(page_of(list, page, domain)?))
 }
 
 fn domain(item: &Value) -> Option<Domain> {
@@ -125,7 +126,10 @@ fn domain(item: &Value) -> Option<Domain> {
 }
 
 /// The rows of a page within a list from the first row. A list shorter than asked for is whole.
-fn page_of<T>(items: &[Value], page: &Page, row: impl Fn(&Value) -> Option<T>) -> RowPage<T> {
+fn page_of<T>(list: Option<&Value>, page: &Page, row: impl Fn(&Value) -> Option<T>) -> Option<RowPage<T>> {
+    let Some(list) = list else { return Some(RowPage { known: Some(0), rows: Vec::new() }) };
+    json::rows(list, &row)?;
+    let items = json::items(list);
     let known = (items.len() < page.offset + page.limit).then_some(items.len() as u64);
-    RowPage { known, rows: items.iter().skip(page.offset).take(page.limit).filter_map(row).collect() }
+    Some(RowPage { known, rows: items.iter().skip(page.offset).take(page.limit).filter_map(row).collect() })
 }

@@ -22,18 +22,26 @@ const MAX_ROWS: usize = 1_000;
 /// The client of provider B.
 pub struct ProviderB(pub Wire);
 
-/// The query of a question: the endpoint below `/v3`, and the parameters.
+/// The query of a question: the endpoint below `/v3`, the parameters, and the one key of the answer.
 struct Query {
     path: &'static str,
+    key: &'static str,
     params: Vec<(&'static str, String)>,
 }
 
 impl ProviderB {
-    async fn call(&self, credentials: &Credentials, price: Price, query: &Query) -> Result<Done, SeoError> {
+    /// Asks a question. `found` reads the value of the answer's key, which is `None` if the provider has no data.
+    async fn call<T>(
+        &self,
+        credentials: &Credentials,
+        price: Price,
+        query: &Query,
+        found: impl Fn(Option<&Value>) -> Option<T> + Send + Sync,
+    ) -> Result<Done<T>, SeoError> {
         let Credentials::Key(key) = credentials else { return Err(SeoError::Refused(AccountRefusal::Wrong)) };
         let url = format!("{}/v3/{}", self.0.root, query.path);
         let request = || self.0.http().get(&url).query(&query.params).bearer_auth(key.expose_secret());
-        let answer = self.0.ask(price, request, |reply| codes::read(price, reply)).await;
+        let answer = self.0.ask(price, request, |reply| codes::read(price, query.key, reply, &found)).await;
         answer.inspect_err(|error| {
             let error = credentials.redacted(&error.to_string());
             tracing::info!(provider = "b", path = query.path, error, "a question was not answered");
@@ -42,8 +50,13 @@ impl ProviderB {
 
     /// Asks a question that costs money. The provider refuses alike what the plan lacks and what no units are left for; its free
     /// endpoint tells them apart.
-    async fn buy(&self, credentials: &Credentials, query: &Query) -> Result<Done, SeoError> {
-        match self.call(credentials, Price::Money, query).await {
+    async fn buy<T>(
+        &self,
+        credentials: &Credentials,
+        query: &Query,
+        found: impl Fn(Option<&Value>) -> Option<T> + Send + Sync,
+    ) -> Result<Done<T>, SeoError> {
+        match self.call(credentials, Price::Money, query, found).await {
             Err(error @ (SeoError::Refused(AccountRefusal::WithoutPlan) | SeoError::RateLimited { .. })) => {
                 Err(match self.account(credentials).await {
                     Ok(Standing { balance: Some(Amount::ZERO) }) => SeoError::OutOfCredit(Exhausted::Balance),
@@ -57,13 +70,11 @@ impl ProviderB {
 
     /// Counts and rating are two questions. Once the first is paid for, an unknown rating does not spoil it.
     async fn summary(&self, credentials: &Credentials, stats: &Query, rating: &Query) -> Result<Paid, SeoError> {
-        let counts = self.buy(credentials, stats).await?;
-        let rating = self.buy(credentials, rating).await.ok();
-        let cost =
-            [Some(&counts), rating.as_ref()].into_iter().flatten().filter_map(|done| done.cost).reduce(Amount::plus);
-        let body = rating.map_or(Value::Null, |done| done.body);
-        let summary = Summary { rank: links::read_rating(&body), ..links::read_counts(&counts.body) };
-        Ok(Paid { found: Findings::Summary(summary), cost })
+        let counts = self.buy(credentials, stats, links::read_counts).await?;
+        let rating = self.buy(credentials, rating, links::read_rating).await.ok();
+        let costs = [counts.cost, rating.as_ref().and_then(|done| done.cost)];
+        let summary = Summary { rank: rating.and_then(|done| done.found.rank), ..counts.found };
+        Ok(Paid { found: Findings::Summary(summary), cost: costs.into_iter().flatten().reduce(Amount::plus) })
     }
 }
 
@@ -100,13 +111,13 @@ impl Provider for ProviderB {
     }
 
     async fn account(&self, credentials: &Credentials) -> Result<Standing, SeoError> {
-        let query = Query { path: "subscription-info/limits-and-usage", params: Vec::new() };
-        let done = self.call(credentials, Price::Free, &query).await?;
-        let usage = &done.body["limits_and_usage"];
-        if !usage.is_object() {
-            return Err(SeoError::Unavailable("the answer about the account has no limits_and_usage".to_owned()));
-        }
-        Ok(Standing { balance: balance(usage) })
+        let path = "subscription-info/limits-and-usage";
+        let query = Query { path, key: "limits_and_usage", params: Vec::new() };
+        let found = |usage: Option<&Value>| {
+            let usage = usage.filter(|usage| usage.is_object())?;
+            Some(Standing { balance: balance(usage) })
+        };
+        Ok(self.call(credentials, Price::Free, &query, found).await?.found)
     }
 
     fn check(&self, question: &Question) -> Result<(), SeoError> {
@@ -127,14 +138,14 @@ impl Provider for ProviderB {
             Question::Links(page) => links::backlinks(page, rows_of(page)?),
             Question::Domains(page) => links::domains(page, rows_of(page)?),
         };
-        let done = self.buy(credentials, &query).await?;
-        let found = match question {
-            Question::Links(page) => links::read_links(&done.body, page),
-            Question::Domains(page) => links::read_domains(&done.body, page),
-            Question::Ideas { limit, .. } => keywords::read(&done.body, *limit),
-            _ => keywords::read(&done.body, usize::MAX),
+        let found = |value: Option<&Value>| match question {
+            Question::Links(page) => links::read_links(value, page),
+            Question::Domains(page) => links::read_domains(value, page),
+            Question::Ideas { limit, .. } => keywords::read(value, *limit),
+            _ => keywords::read(value, usize::MAX),
         };
-        Ok(Paid { found, cost: done.cost })
+        let Done { cost, found } = self.buy(credentials, &query, found).await?;
+        Ok(Paid { found, cost })
     }
 }
 

@@ -159,3 +159,18 @@ async fn an_answer_that_comes_after_its_credentials_are_gone_is_not_kept() {
     assert!(bench.ask("1", "tent").await.unwrap().is_fresh);
     assert_eq!(bench.desk.cache_use().entries, 1);
 }
+
+#[tokio::test]
+async fn a_body_without_its_result_is_neither_kept_nor_noted_as_paid() {
+    let bench = Bench::new(LONG).await;
+    for body in [done(0.01, &Value::Null), done(0.01, &json!([])), json!({ "error": { "code": 500 } })] {
+        bench.upstream.say(200, body.clone());
+        let refused = bench.ask("1", "tent").await;
+        assert!(matches!(refused, Err(SeoError::Unavailable(_))), "{body}: {refused:?}");
+    }
+    let noted = bench.notes.0.lock().unwrap().clone();
+    assert!(noted.len() == 3 && noted.iter().all(Result::is_err), "{noted:?}");
+    bench.answer();
+    let given = bench.ask("1", "tent").await.unwrap();
+    assert!(given.is_fresh && bench.asked() == 4, "each was asked for");
+}

@@ -2,6 +2,7 @@
 
 mod desk;
 mod shapes;
+mod unlike;
 
 use std::{
     collections::VecDeque,
@@ -20,6 +21,8 @@ use super::*;
 enum Reply {
     /// A status, headers and a body.
     Said(u16, Vec<(&'static str, &'static str)>, Value),
+    /// A body with status 200 that may be no JSON.
+    Text(String),
     /// Waits for a permit before the response after it is used.
     Held(Arc<Semaphore>),
 }
@@ -90,6 +93,9 @@ impl Endpoint for Upstream {
         if let Some(Reply::Held(turn)) = reply {
             turn.acquire().await.unwrap().forget();
             reply = self.next();
+        }
+        if let Some(Reply::Text(text)) = reply {
+            return Ok(Response::builder().body(text));
         }
         let Some(Reply::Said(status, headers, body)) = reply else {
             return Ok(Response::builder().status(poem::http::StatusCode::INTERNAL_SERVER_ERROR).finish());
@@ -163,7 +169,7 @@ async fn a_free_question_is_repeated_and_a_paid_one_only_if_nothing_was_charged(
     assert_eq!(upstream.arrived()[0].authorization, "Basic YW5uQGEudGVzdDpwYXNzOndvcmQ=");
 
     upstream.say(500, refused(50_301));
-    upstream.say(200, done(0.01, &Value::Null));
+    upstream.say(200, done(0.01, &json!([{ "items": null }])));
     assert!(a.answer(&login(), &figures(&["x"])).await.is_ok(), "it said that nothing was charged");
     assert_eq!(upstream.arrived().len(), 5);
     upstream.say(502, Value::Null);

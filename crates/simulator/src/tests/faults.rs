@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{SOFTWARE, Server, body};
+use super::{SOFTWARE, Server, body, whole};
 use crate::{Endpoint, Fault, Settings};
 
 fn question() -> Value {
@@ -22,6 +22,7 @@ async fn each_refusal_has_its_shape() {
         ("permission403:1", 403, "global", "forbidden"),
         ("rate429:1", 429, "usageLimits", "rateLimitExceeded"),
         ("error500:1", 500, "global", "backendError"),
+        ("error200:1", 200, "global", "backendError"),
     ];
     for (fault, status, domain, reason) in shapes {
         let server = server(fault).await;
@@ -56,11 +57,11 @@ async fn bodies_can_break_off_or_crawl() {
     let send = || server.client.get(server.url("/webmasters/v3/sites")).bearer_auth("sim-owner").send();
     let answer = send().await.unwrap();
     assert!(answer.content_length() > Some(100));
-    assert!(answer.bytes().await.is_err());
+    assert!(whole(answer).await.is_err());
     server.simulator.controls().set_faults(vec!["slow:1".parse().unwrap()]);
     let answer = send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    assert!(tokio::time::timeout(Duration::from_millis(300), answer.bytes()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_millis(300), whole(answer)).await.is_err());
 }
 
 #[tokio::test]

@@ -15,7 +15,10 @@ mod wire;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use common::clock::{Clock, Hand};
+use common::{
+    bounded::{self, Unread},
+    clock::{Clock, Hand},
+};
 use serde_json::{Value, json};
 
 use super::{Settings, Simulator, World, start};
@@ -114,8 +117,13 @@ impl Server {
     }
 }
 
+/// The whole body of an answer.
+pub(super) async fn whole(response: reqwest::Response) -> Result<String, Unread> {
+    Ok(String::from_utf8(bounded::bytes(response, 1 << 30).await?.into()).unwrap())
+}
+
 pub(super) async fn read(response: reqwest::Response) -> (u16, Value) {
     let status = response.status().as_u16();
-    let text = response.text().await.unwrap();
+    let text = whole(response).await.unwrap();
     (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
 }

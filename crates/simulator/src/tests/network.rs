@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Server, WORLD, body, date, rows, sums, today};
+use super::{Server, WORLD, body, date, rows, sums, today, whole};
 use crate::{Cell, SearchType, Settings, Site, Standing, World};
 
 const SITES: u32 = 205;
@@ -168,12 +168,12 @@ async fn the_account_lists_all_sites_and_some_are_refused() {
     let page = server.client.get(
         server.url("/o/oauth2/v2/auth?client_id=a&redirect_uri=http://127.0.0.1/&scope=openid&response_type=code"),
     );
-    assert!(page.send().await.unwrap().text().await.unwrap().contains("network@demo.test"));
+    assert!(whole(page.send().await.unwrap()).await.unwrap().contains("network@demo.test"));
 
     let other = Server::start().await;
     assert_eq!(other.get("/webmasters/v3/sites", "sim-network").await.0, 401);
     let page = other
         .client
         .get(other.url("/o/oauth2/v2/auth?client_id=a&redirect_uri=http://127.0.0.1/&scope=openid&response_type=code"));
-    assert!(!page.send().await.unwrap().text().await.unwrap().contains("network"));
+    assert!(!whole(page.send().await.unwrap()).await.unwrap().contains("network"));
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use super::{Server, read};
+use super::{Server, read, whole};
 use crate::Settings;
 
 const BACK: &str = "http://127.0.0.1:9/callback";
@@ -188,7 +188,7 @@ async fn a_person_can_remove_the_access_of_a_client_outside_of_it() {
     let tokens = exchange(&server, &code(&server, &[]).await).await.1;
     let page = async || {
         let page = server.client.get(server.url("/o/oauth2/v2/permissions")).send().await.unwrap();
-        page.text().await.unwrap()
+        whole(page).await.unwrap()
     };
     assert!(page().await.contains("owner@demo.test: me"));
     let form = [("client_id", "me"), ("account", "owner")];
@@ -206,7 +206,7 @@ async fn a_browser_shows_the_page_and_its_form_comes_from_there() {
         async |site: &str| server.client.get(hinted.clone()).header("sec-fetch-site", site).send().await.unwrap();
     let page = send("cross-site").await;
     assert_eq!(page.status(), 200);
-    let html = page.text().await.unwrap();
+    let html = whole(page).await.unwrap();
     assert!(html.contains("owner@demo.test") && !html.contains("stranger@demo.test"), "the hinted account only");
     assert_eq!(send("same-origin").await.status(), 302);
 }
@@ -233,7 +233,7 @@ async fn without_a_hint_a_page_lists_the_accounts() {
     let server = Server::start().await;
     let page = server.client.get(address(&server, &[("state", "\"><script>")])).send().await.unwrap();
     assert_eq!(page.status(), 200);
-    let html = page.text().await.unwrap();
+    let html = whole(page).await.unwrap();
     assert!(html.contains("owner@demo.test") && html.contains("lapsed@demo.test"));
     assert!(!html.contains("<script>") && html.contains("&quot;&gt;&lt;script&gt;"));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::{RETAIL, Server, WORLD, date, read, today};
+use super::{RETAIL, Server, WORLD, date, read, today, whole};
 use crate::providers::{ProviderA, ProviderB};
 use crate::world::SearchType;
 use crate::{Endpoint, Settings};
@@ -157,7 +157,7 @@ async fn the_same_seed_and_day_give_the_same_bytes() {
         let task = here(json!({ "keyword": "rain jacket", "limit": 7 }));
         let sent = server.client.post(server.url(&format!("/provider-a/{}", ProviderA::KeywordSuggestions.path())));
         let sent = sent.basic_auth("good@demo.test", Some("demo")).json(&json!([task])).send().await.unwrap();
-        all.push_str(&sent.text().await.unwrap());
+        all.push_str(&whole(sent).await.unwrap());
         let asked = [("target", "northmoor.example"), ("select", "url_from,url_to,first_seen_link"), ("limit", "5")];
         all.push_str(&server.good_b(ProviderB::AllBacklinks, &asked).await.to_string());
         texts.push(all);
@@ -202,9 +202,9 @@ async fn bodies_of_providers_can_break_off_crawl_or_wait() {
         server.client.get(url).bearer_auth("good-key").send()
     };
     server.simulator.controls().set_faults(vec!["truncated:1".parse().unwrap()]);
-    assert!(send().await.unwrap().bytes().await.is_err());
+    assert!(whole(send().await.unwrap()).await.is_err());
     server.simulator.controls().set_faults(vec!["slow:1".parse().unwrap()]);
-    let crawling = send().await.unwrap().bytes();
+    let crawling = whole(send().await.unwrap());
     assert!(tokio::time::timeout(Duration::from_millis(300), crawling).await.is_err());
     server.simulator.controls().set_faults(Vec::new());
     server.simulator.controls().hold("keywords=tent");

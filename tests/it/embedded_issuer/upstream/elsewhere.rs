@@ -18,7 +18,7 @@ use issuer::{
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use pages::paths::Paths;
 use poem::{
-    EndpointExt, Request, Response, Route, Server, get, handler,
+    Endpoint as _, EndpointExt, IntoResponse, Request, Response, Route, Server, get, handler,
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
     post,
@@ -34,6 +34,8 @@ use super::super::{
     start_time,
 };
 
+use crate::support::endless::Endless;
+
 /// The private key of RFC 8410 section 10.3, and its public half.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
 pub const PUBLIC_KEY: &str = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
@@ -46,6 +48,10 @@ pub(super) struct Elsewhere {
     pub base: String,
     codes: Arc<Mutex<HashMap<String, Prepared>>>,
     pub is_away: Arc<AtomicBool>,
+    /// Bodies at paths, with status 200 in place of the provider's own answers.
+    pub instead: Arc<Mutex<Option<(&'static str, String)>>>,
+    /// Stands in front.
+    pub endless: Endless,
 }
 
 /// The sign-in that a code stands for.
@@ -102,13 +108,29 @@ impl Elsewhere {
     pub async fn start() -> Self {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
         let base = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
-        let elsewhere = Self { base, codes: Arc::default(), is_away: Arc::default() };
+        let elsewhere = Self {
+            base,
+            codes: Arc::default(),
+            is_away: Arc::default(),
+            instead: Arc::default(),
+            endless: Endless::default(),
+        };
         let routes = Route::new()
             .at("/.well-known/openid-configuration", get(document))
             .at("/jwks", get(key_set))
             .at("/token", post(token))
             .at("/userinfo", get(userinfo));
-        tokio::spawn(Server::new_with_acceptor(acceptor).run(routes.data(elsewhere.clone())));
+        let instead = elsewhere.instead.clone();
+        let routes = routes.data(elsewhere.clone()).around(move |server, request| {
+            let said = instead.lock().unwrap().clone().filter(|(path, _)| request.uri().path() == *path);
+            async move {
+                match said {
+                    Some((_, body)) => Ok(Response::builder().content_type("application/json").body(body)),
+                    None => server.call(request).await.map(IntoResponse::into_response),
+                }
+            }
+        });
+        tokio::spawn(Server::new_with_acceptor(acceptor).run(routes.with(elsewhere.endless.clone())));
         elsewhere
     }
 

@@ -14,6 +14,8 @@ use super::{
     elsewhere::{Elsewhere, PUBLIC_KEY, SECRET, back, listing, parameters, signed, signed_with, verified},
 };
 
+use crate::support::endless::CODINGS;
+
 #[tokio::test]
 async fn an_answer_counts_once_and_only_in_the_browser_that_asked() {
     let elsewhere = Elsewhere::start().await;
@@ -91,6 +93,80 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
     let mut said = verified("7", BOB);
     said["azp"] = json!(super::elsewhere::CLIENT);
     assert_eq!(elsewhere.sign_in(&browser, &client, said).await.status, 303, "the client itself");
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_answers_sign_nobody_in() {
+    let elsewhere = Elsewhere::start().await;
+    let bodies = [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "\"ok\"",
+        "<html>",
+        r#"{"error":"server_error"}"#,
+        r#"{"error":{"code":500}}"#,
+        r#"{"access_token":"a","token_type":"Bearer"}"#,
+        r#"{"access_token":7,"token_type":"Bearer","id_token":"a.b.c"}"#,
+        r#"{"access_token":"a","token_type":"Bearer","id_token":null}"#,
+        r#"{"sub":"8","email":"bob@corp.test","email_verified":true}"#,
+        r#"{"sub":7,"email":"bob@corp.test","email_verified":true}"#,
+        r#"{"email":"bob@corp.test","email_verified":true}"#,
+        r#"{"keys":null}"#,
+        r#"{"keys":{}}"#,
+    ];
+    for path in ["/.well-known/openid-configuration", "/jwks", "/token", "/userinfo"] {
+        for body in bodies {
+            let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+            let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+            let page = authorize_path(&client, &[]);
+            // The metadata are read before the person leaves.
+            let before = path.starts_with("/.well-known");
+            if before {
+                *elsewhere.instead.lock().unwrap() = Some((path, body.to_owned()));
+                assert_eq!(browser.get(&page).await.status, 503, "{path} {body}");
+            } else {
+                let leaving = browser.get(&page).await;
+                let back = elsewhere.answer(leaving.header("location"), json!({ "sub": "7" }));
+                *elsewhere.instead.lock().unwrap() = Some((path, body.to_owned()));
+                let refused = browser.get(&back).await;
+                assert!([502, 503].contains(&refused.status), "{path} {body}: {} {}", refused.status, refused.body);
+            }
+            *elsewhere.instead.lock().unwrap() = None;
+            assert!(
+                issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty(),
+                "{path} {body}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_answers_without_an_end() {
+    let elsewhere = Elsewhere::start().await;
+    for (path, status) in
+        [("/.well-known/openid-configuration", 503), ("/jwks", 503), ("/token", 502), ("/userinfo", 502)]
+    {
+        for coding in CODINGS {
+            let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+            let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+            let page = authorize_path(&client, &[]);
+            let refused = if path.starts_with("/.well-known") {
+                elsewhere.endless.at(path, coding);
+                browser.get(&page).await
+            } else {
+                let leaving = browser.get(&page).await;
+                let back = elsewhere.answer(leaving.header("location"), json!({ "sub": "7" }));
+                elsewhere.endless.at(path, coding);
+                browser.get(&back).await
+            };
+            assert_eq!(refused.status, status, "{path} {coding:?}: {}", refused.body);
+            elsewhere.endless.assert_read_to(1 << 20);
+            elsewhere.endless.nowhere();
+            assert!(issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty(), "{path}");
+        }
+    }
 }
 
 /// Makes an ID token of claims.
