@@ -10,9 +10,9 @@ use url::Url;
 
 use super::{
     basis::mailer,
-    http_client,
+    data, http_client,
     key_file::{KeyFile, configured},
-    parts::{self, engine_settings},
+    parts::engine_settings,
 };
 use crate::{
     config::{Config, IdentifierUrl},
@@ -67,7 +67,7 @@ async fn database(config: &Config) -> Outcome {
     if let Some(file) = database::missing_file(&url) {
         return Ok(format!("{}: `sightline serve` makes it", file.display()));
     }
-    let opened = parts::connect(config).await.map_err(said)?;
+    let opened = data::connect(config).await.map_err(said)?;
     let schema = match schema::lacks(&opened.writer).await.map_err(|error| said(error.into()))? {
         None => "its schema is up to date".to_owned(),
         Some(first) if config.database.migrate => format!("`sightline serve` applies migrations, from {first} on"),
@@ -90,7 +90,7 @@ async fn key(config: &Config) -> Outcome {
         return Ok(format!("in {}", file.path().display()));
     }
     if database::missing_file(&config.database_url()).is_none()
-        && let Ok(opened) = parts::connect(config).await
+        && let Ok(opened) = data::connect(config).await
         && matches!(schema::lacks(&opened.writer).await, Ok(None))
     {
         file.check_not_lost(&opened.writer).await.map_err(said)?;

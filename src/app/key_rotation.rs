@@ -12,8 +12,8 @@ use sea_orm::DatabaseConnection;
 use store::{database, transaction::Transaction};
 
 use super::{
+    data,
     key_file::{self, KeyFile, Keys},
-    parts,
 };
 use crate::{
     config::Config,
@@ -35,9 +35,9 @@ pub struct Resealed {
 /// # Errors
 /// Another process uses the key or serves the file, or a value cannot be opened. Nothing is changed then.
 pub async fn rotate_secrets(config: &Config, random: &Random) -> Result<Resealed, Error> {
-    parts::check_for_database(config)?;
+    data::check_for_database(config)?;
     let _claim = database::claim(&config.database_url())?;
-    let db = parts::open_existing_database(config).await?.writer;
+    let db = data::open_existing_database(config).await?.writer;
     if let Some(keys) = key_file::configured(config)? {
         if keys.previous.is_none() {
             return Err(Error::invalid(
@@ -152,7 +152,7 @@ mod tests {
             let mut config = Config { data_dir, ..Config::default() };
             config.secrets.key = key.map(|key| Secret(key.to_owned()));
             let random = Random::seeded(1);
-            let db = parts::open_database(&config).await.unwrap().writer;
+            let db = data::open_database(&config).await.unwrap().writer;
             let secrets = key_file::secrets(&config, &random, &db).await.unwrap();
             let base_url = "http://127.0.0.1";
             let departures = departures::Departures::new([1; 32]);
@@ -175,7 +175,7 @@ mod tests {
 
         /// Everything that is sealed, as stored.
         async fn sealed(&self) -> Vec<Vec<u8>> {
-            let db = parts::open_database(&self.config).await.unwrap().writer;
+            let db = data::open_database(&self.config).await.unwrap().writer;
             let accounts = search_account::Entity::find().all(&db).await.unwrap();
             let keys = signing_key::Entity::find().all(&db).await.unwrap();
             let sealed = accounts.into_iter().filter_map(|row| row.refresh_token);
@@ -187,7 +187,7 @@ mod tests {
 
         /// A service that starts now opens everything.
         async fn opens(&self) -> bool {
-            let db = parts::open_database(&self.config).await.unwrap().writer;
+            let db = data::open_database(&self.config).await.unwrap().writer;
             let secrets = key_file::secrets(&self.config, &self.random, &db).await.unwrap();
             let account = search_account::Entity::find().one(&db).await.unwrap().unwrap();
             let is_open = refresh_token(&secrets, &account).is_ok_and(|token| token.as_deref() == Some("granted"));
@@ -221,7 +221,7 @@ mod tests {
         for steps in 0..=3 {
             let folder = Folder::new(None).await;
             let key = folder.text();
-            let db = parts::open_database(&folder.config).await.unwrap().writer;
+            let db = data::open_database(&folder.config).await.unwrap().writer;
             let rotation = Rotation::prepare(&folder.config, &folder.random, &db).await.unwrap();
             let mut keys = rotation.found;
             if steps >= 1 {
@@ -285,7 +285,7 @@ mod tests {
     #[tokio::test]
     async fn the_key_is_not_replaced_under_a_process_that_seals_with_it() {
         let folder = Folder::new(None).await;
-        let db = parts::open_database(&folder.config).await.unwrap().writer;
+        let db = data::open_database(&folder.config).await.unwrap().writer;
         let secrets = key_file::secrets(&folder.config, &folder.random, &db).await.unwrap();
         let error = folder.rotate().await.unwrap_err().to_string();
         assert!(error.contains("sightline serve"), "{error}");

@@ -3,6 +3,7 @@
 mod basis;
 mod capacity;
 mod check;
+mod data;
 mod key_file;
 mod key_rotation;
 mod metrics;
@@ -36,9 +37,10 @@ use crate::{
 pub use self::{
     basis::mailer,
     check::{Tried, try_settings},
+    data::{migrate, open_database, open_existing_database},
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
-    parts::{demo_people, migrate, open_database, open_existing_database},
+    parts::demo_people,
 };
 
 /// A running service.
@@ -103,7 +105,7 @@ pub async fn start_on(
     let database_url = config.database_url();
     let simulator = demo::beside(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
-    parts::make_data_folder(&config)?;
+    data::make_data_folder(&config)?;
     let claim = database::claim(&database_url)?;
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
     capacity::warn_if_scarce(&parts).await;

@@ -3,14 +3,7 @@
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 
 use chrono::TimeDelta;
-use common::{
-    base_url::BaseUrl,
-    clock::Clock,
-    private_files,
-    random::Random,
-    secrets::Secrets,
-    urls::{self, without_credentials},
-};
+use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets, urls};
 use identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions};
 use issuer::{
     clients,
@@ -21,12 +14,13 @@ use shared::Shared;
 use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
-    schema,
 };
 use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
-use super::{Parts, basis::Basis, http_client, http_client_to, key_file, local_http_client, providers};
+use super::{
+    Parts, basis::Basis, data::open_database, http_client, http_client_to, key_file, local_http_client, providers,
+};
 use crate::{
     admission::Admissions,
     config::{Config, IdentifierUrl, SecureUrl},
@@ -136,16 +130,12 @@ pub async fn build(
     let provider = basis.provider(demo_people, upstream)?;
     let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &engine_http, shared.as_ref());
+    let folder = database::folder(&config.database_url());
+    let health =
+        HealthCheck::new(shared.clone(), db.clone(), store.write_probe.clone(), folder, issuer.clone(), search.clone());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
-        health: HealthCheck::new(
-            shared.clone(),
-            db.clone(),
-            store.write_probe.clone(),
-            database::folder(&config.database_url()),
-            issuer.clone(),
-            search.clone(),
-        ),
+        health,
         privacy: Privacy::new(search.clone(), departures, verifier, integrations.clone(), random.clone()),
         lists: Lists::default(),
         config,
@@ -222,86 +212,6 @@ fn upstream(
     Ok(Some(Upstream::new(party, rules)))
 }
 
-/// Opens the configured database, and applies pending migrations if `database.migrate` says so.
-///
-/// # Errors
-/// The database cannot be opened, lacks migrations that are not to be applied, or belongs to another version.
-pub async fn open_database(config: &Config) -> Result<Opened, Error> {
-    up_to_date(config, connect(config).await?).await
-}
-
-async fn up_to_date(config: &Config, opened: Opened) -> Result<Opened, Error> {
-    if config.database.migrate {
-        schema::migrate(&opened.writer).await?;
-    } else {
-        schema::check(&opened.writer).await?;
-    }
-    Ok(opened)
-}
-
-/// Opens the database of a service for a command. In a wrong folder, or with other settings, it makes none.
-///
-/// # Errors
-/// As [`open_database`], or there is no database of a service.
-pub async fn open_existing_database(config: &Config) -> Result<Opened, Error> {
-    check_for_database(config)?;
-    let opened = connect(config).await?;
-    if schema::is_unused(&opened.writer).await? {
-        let found = format!("{} holds nothing of Sightline", without_credentials(&config.database_url()));
-        return Err(no_database(&found));
-    }
-    up_to_date(config, opened).await
-}
-
-/// Refuses settings whose database is a file that is not there.
-///
-/// # Errors
-/// Names the file.
-pub fn check_for_database(config: &Config) -> Result<(), Error> {
-    let missing = database::missing_file(&config.database_url());
-    missing.map_or(Ok(()), |file| Err(no_database(&format!("there is none at {}", file.display()))))
-}
-
-fn no_database(found: &str) -> Error {
-    Error::invalid(format!(
-        "database.url: this command needs the database of a service, and {found}. Run it in the folder of the service, or set data_dir or \
-         database.url as they are set there (SIGHTLINE_DATA_DIR, SIGHTLINE_DATABASE__URL). A new service gets its database by `sightline \
-         serve` or `sightline migrate`"
-    ))
-}
-
-/// Opens the configured database and applies pending migrations.
-///
-/// # Errors
-/// As [`open_database`].
-pub async fn migrate(config: &Config) -> Result<(), Error> {
-    Ok(schema::migrate(&connect(config).await?.writer).await?)
-}
-
-/// Opens the configured database as it is.
-///
-/// # Errors
-/// It cannot be opened.
-pub async fn connect(config: &Config) -> Result<Opened, Error> {
-    make_data_folder(config)?;
-    let url = config.database_url();
-    let opened = database::open(&url, config.database.max_connections).await;
-    opened.map_err(|error| {
-        // The driver's message repeats the URL, which may contain a password.
-        let reason = error.to_string().replace(&url, "…");
-        Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
-    })
-}
-
-/// Creates the folder of the default database, if it does not exist.
-pub fn make_data_folder(config: &Config) -> Result<(), Error> {
-    if config.database.url.is_none() {
-        let made = private_files::make_folder(&config.data_dir);
-        made.map_err(|error| Error::invalid(format!("data_dir: {} cannot be a folder: {error}", config.data_dir)))?;
-    }
-    Ok(())
-}
-
 fn search_data(
     basis: &Basis,
     store: &Opened,
@@ -372,14 +282,6 @@ pub fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettin
 mod tests {
     use super::*;
     use crate::config::Secret;
-
-    #[test]
-    fn a_data_folder_that_is_a_file_is_named() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let config = Config { data_dir: file.path().display().to_string(), ..Config::default() };
-        let said = make_data_folder(&config).unwrap_err().to_string();
-        assert!(said.starts_with("data_dir: ") && said.contains("cannot be a folder"), "{said}");
-    }
 
     #[test]
     fn a_client_without_urls_is_one_of_the_real_search_engine() {

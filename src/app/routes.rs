@@ -97,6 +97,11 @@ fn cors(config: &Config, base_url: &BaseUrl) -> Cors {
     Cors { origins, tools: Arc::new(tools) }
 }
 
+fn name_client(config: &Config) -> NameClient {
+    let own = &config.rate_limit;
+    NameClient { proxies: own.trusted_proxies.clone(), header: own.client_address_header.clone() }
+}
+
 fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
@@ -109,10 +114,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         random: app.random.clone(),
         base_url: base_url.clone(),
         cors: Arc::new(cors(config, base_url)),
-        client: NameClient {
-            proxies: config.rate_limit.trusted_proxies.clone(),
-            header: config.rate_limit.client_address_header.clone(),
-        },
+        client: name_client(config),
         deadlines: config.connections.deadlines,
         versions: Arc::new(versions),
         errors: Arc::new(Errors { other_paths, subscribe_url: config.subscribe_url(base_url) }),

@@ -58,7 +58,7 @@ impl<T> http_body::Body for Unread<T> {
 mod tests {
     use std::time::Duration;
 
-    use common::places::Places;
+    use common::{addresses::TrustedProxies, places::Places};
     use poem::{EndpointExt as _, Request, endpoint::make_sync};
     use telemetry::polls::PollMeter;
     use tokio::{
@@ -95,7 +95,7 @@ mod tests {
         let limits = Limits {
             connections: 100,
             per_address: 100,
-            trusted: Default::default(),
+            trusted: TrustedProxies::default(),
             deadlines: Deadlines::default(),
             polls: PollMeter::default(),
         };

@@ -86,7 +86,7 @@ async fn a_later_start_adds_sites_and_removes_none() {
     let count = async |sites: u32| {
         let app = start(sites, Some(&folder)).await;
         let count = tracked(&app).await;
-        app.service.shutdown().await;
+        Box::pin(app.service.shutdown()).await;
         count
     };
     let others = count(0).await;

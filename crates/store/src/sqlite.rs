@@ -12,12 +12,12 @@ use crate::failures::Failures;
 /// counts it as ended only when `SQLite` has ended it. A database in memory is lost with its connection, so failures are not counted there.
 pub(crate) fn replace_broken(options: &mut ConnectOptions, failures: Option<Failures>) {
     options.map_sqlx_sqlite_before_acquire(move |connection, metadata| {
-        let sound = is_sound(connection, metadata, failures.as_ref());
+        let sound = is_sound(connection, &metadata, failures.as_ref());
         Box::pin(async move { Ok(sound) })
     });
 }
 
-fn is_sound(connection: &SqliteConnection, metadata: PoolConnectionMetadata, failures: Option<&Failures>) -> bool {
+fn is_sound(connection: &SqliteConnection, metadata: &PoolConnectionMetadata, failures: Option<&Failures>) -> bool {
     let last = failures.and_then(Failures::age);
     !connection.is_in_transaction() && last.is_none_or(|age| metadata.age < age)
 }

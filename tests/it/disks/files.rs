@@ -141,7 +141,7 @@ async fn a_disk_that_fails_for_a_while_loses_no_acknowledged_write_and_is_seen()
 
 /// Waits until `is_so` returns true.
 async fn eventually(is_so: impl AsyncFn() -> (bool, String)) {
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_mins(1);
     loop {
         let (so, said) = is_so().await;
         if so {

@@ -105,7 +105,8 @@ impl Application {
     pub async fn ask_by_code(&self, browser: &Browser, scope: &str) -> (String, Page) {
         let form = [("client_id", self.id.as_str()), ("scope", scope)];
         let address = format!("{}/oauth/device_authorization", self.base);
-        let codes: Value = http_client().unwrap().post(address).form(&form).send().await.unwrap().json().await.unwrap();
+        let codes = http_client().unwrap().post(address).form(&form).send().await.unwrap();
+        let codes: Value = codes.whole_json().await.unwrap();
         let page = browser.get("/device").await.expect(200, &[]);
         let (csrf, code) = (hidden(&page, "csrf"), codes["user_code"].as_str().unwrap());
         let page = browser.post("/device", &[("csrf", &csrf), ("code", code)]).await.expect(200, &["Who asks"]);

@@ -61,91 +61,124 @@ async fn requests_are_counted_as_in_the_model() {
     assert!(allowed > 20 && refused > 20, "{allowed} {refused}");
 }
 
+/// The time in milliseconds after which requests in flight are forgotten that are not forgotten at once: longer than the test.
+const LONG: f64 = 600_000_000.0;
+
+/// The burst, the rate and the share of two buckets.
+const MOST: [(f64, f64, f64); 2] = [(6.0, 2_000.0, 0.5), (3.0, 1_000.0, 0.5)];
+
+/// A request that has passed.
+#[derive(Clone)]
+struct Passed {
+    request: String,
+    /// It is in flight until it leaves.
+    stays: bool,
+    starts: i64,
+}
+
+/// The gates of a site on the server and in the model.
+struct Gates {
+    link: Arc<Link>,
+    names: Names,
+    model: Server,
+    random: SmallRng,
+    all: String,
+    shared: String,
+    flight: String,
+}
+
+impl Gates {
+    fn new(link: Arc<Link>, names: Names) -> Self {
+        let [all, shared, flight] = ["all", "shared", "flight"].map(|name| names.gate("site", name));
+        Self { link, names, model: Server::default(), random: SmallRng::seed_from_u64(3), all, shared, flight }
+    }
+
+    /// Returns the verdict, and when the request starts.
+    async fn enter(&mut self, request: &str, stays: bool) -> (i8, i64) {
+        let (ahead, lasts) = (1_000.0, if stays { LONG } else { 30_000.0 });
+        let mut script = ENTER.prepare_invoke();
+        script.key(self.names.gate("site", request)).key(&self.all).key(&self.shared).key(&self.flight);
+        script.arg(ahead).arg(request).arg(lasts).arg(2);
+        for (burst, rate, share) in MOST {
+            script.arg(burst).arg(rate).arg(share);
+        }
+        let (verdict, wait, now): (i8, i64, i64) = self.link.script(script.arg(4)).await.unwrap();
+        let [(b0, r0, s0), (b1, r1, s1)] = MOST;
+        let buckets = [(&*self.all, b0, r0, s0), (&*self.shared, b1, r1, s1)];
+        let expected = self.model.enter(request, &buckets, &[(&self.flight, 4)], ahead, lasts, now as f64);
+        assert_eq!(verdict, expected.0, "{request}");
+        assert!((wait as f64 - expected.1).abs() <= 1.0, "{request}: {wait} {expected:?}");
+        (verdict, now + wait)
+    }
+
+    /// Leaves once or twice, as when the first answer is lost.
+    async fn leave(&mut self, request: &str, gives_back: bool) {
+        let mut script = LEAVE.prepare_invoke();
+        script.key(self.names.gate("site", request));
+        if gives_back {
+            script.key(&self.all).key(&self.shared);
+        }
+        script.key(&self.flight).arg(request).arg(if gives_back { 2 } else { 0 }).arg(600_000);
+        let back = [&*self.all, &*self.shared];
+        for _ in 0..self.random.random_range(1..3) {
+            self.link.script::<i64>(&script).await.unwrap();
+            let now = time(&self.link).await;
+            self.model.leave(request, if gives_back { &back } else { &[] }, &[&self.flight], LONG, now);
+        }
+    }
+
+    async fn adapt(&mut self, success: bool, started: i64) {
+        let (burst, rate, _) = MOST[0];
+        let mut script = ADAPT.key(&self.all);
+        script.arg(u8::from(success)).arg(started).arg(burst).arg(rate);
+        // The script does not say when it ran, so its moment is that of an empty look right after it.
+        let halved: bool = self.link.script(&script).await.unwrap();
+        let now = time(&self.link).await;
+        assert_eq!(halved, self.model.adapt(&[(&*self.all, burst, rate)], success, started as f64, now));
+        // A speed that changed a moment earlier or later drains a little more or less.
+        let mut get = redis::cmd("HMGET");
+        get.arg(&self.all).arg("level").arg("at").arg("burst").arg("rate");
+        let (level, at, burst, rate): (f64, f64, f64, f64) = self.link.command(&get).await.unwrap();
+        self.model.correct(&self.all, level, at, (burst, rate));
+    }
+}
+
 #[tokio::test]
 async fn requests_pass_gates_as_in_the_model() {
     let Some((link, names)) = server() else { return };
-    let (mut model, mut random) = (Server::default(), SmallRng::seed_from_u64(3));
-    let mut random_again = SmallRng::seed_from_u64(4);
-    let [all, shared, flight] = ["all", "shared", "flight"].map(|name| names.gate("site", name));
-    let (most, ahead) = ([(6.0, 2_000.0, 0.5), (3.0, 1_000.0, 0.5)], 1_000.0);
-    let (mut passed, mut left, mut verdicts) = (Vec::<(String, f64, i64)>::new(), Vec::<String>::new(), [0; 3]);
-    // Longer than the test, however slow it is.
-    let long = 600_000_000.0;
+    let mut gates = Gates::new(link, names);
+    let (mut passed, mut left, mut verdicts) = (Vec::<Passed>::new(), Vec::<String>::new(), [0; 3]);
     for number in 0..600 {
-        match random.random_range(0..10) {
+        match gates.random.random_range(0..10) {
             0..7 => {
-                // Some requests in flight are forgotten at once.
-                let lasts = if random.random_bool(0.5) { 30_000.0 } else { long };
-                let again =
-                    passed.iter().filter(|(_, lasts, _)| *lasts == long).map(|(request, ..)| request).chain(&left);
-                let again = again.choose(&mut random).filter(|_| random_again.random_bool(0.2)).cloned();
-                let (is_new, lasts) = (again.is_none(), if again.is_some() { long } else { lasts });
-                let request = again.unwrap_or_else(|| format!("request {number}"));
-                let mut script = ENTER.prepare_invoke();
-                script
-                    .key(names.gate("site", &request))
-                    .key(&all)
-                    .key(&shared)
-                    .key(&flight)
-                    .arg(ahead)
-                    .arg(&request)
-                    .arg(lasts)
-                    .arg(2);
-                for (burst, rate, share) in most {
-                    script.arg(burst).arg(rate).arg(share);
-                }
-                let (verdict, wait, now): (i8, i64, i64) = link.script(script.arg(4)).await.unwrap();
-                let [(b0, r0, s0), (b1, r1, s1)] = most;
-                let buckets = [(&*all, b0, r0, s0), (&*shared, b1, r1, s1)];
-                let expected = model.enter(&request, &buckets, &[(&flight, 4)], ahead, lasts, now as f64);
-                assert_eq!(verdict, expected.0, "{number}");
-                assert!((wait as f64 - expected.1).abs() <= 1.0, "{number}: {wait} {expected:?}");
-                verdicts[usize::try_from(verdict + 1).unwrap()] += 1;
-                if verdict == 1 && is_new {
-                    passed.push((request, lasts, now + wait));
-                } else if !is_new {
+                let again = passed.iter().filter(|passed| passed.stays).map(|passed| &passed.request).chain(&left);
+                let again = again.choose(&mut gates.random).cloned();
+                if let Some(request) = again.filter(|_| gates.random.random_bool(0.2)) {
+                    let (verdict, _) = gates.enter(&request, true).await;
                     assert_eq!(verdict == 1, !left.contains(&request), "{number}");
+                    continue;
+                }
+                let (request, stays) = (format!("request {number}"), gates.random.random_bool(0.5));
+                let (verdict, starts) = gates.enter(&request, stays).await;
+                verdicts[usize::try_from(verdict + 1).unwrap()] += 1;
+                if verdict == 1 {
+                    passed.push(Passed { request, stays, starts });
                 }
             }
             7 if !passed.is_empty() => {
-                let (request, lasts, _) = passed.swap_remove(random.random_range(0..passed.len()));
-                let gives_back = lasts == long && random.random_bool(0.6);
-                let mut script = LEAVE.prepare_invoke();
-                script.key(names.gate("site", &request));
-                if gives_back {
-                    script.key(&all).key(&shared);
-                }
-                script.key(&flight).arg(&request).arg(if gives_back { 2 } else { 0 }).arg(600_000);
-                let back = [&*all, &*shared];
-                for _ in 0..random.random_range(1..3) {
-                    link.script::<i64>(&script).await.unwrap();
-                    let now = time(&link).await;
-                    model.leave(&request, if gives_back { &back } else { &[] }, &[&flight], long, now);
-                }
+                let Passed { request, stays, .. } = passed.swap_remove(gates.random.random_range(0..passed.len()));
+                let gives_back = stays && gates.random.random_bool(0.6);
+                gates.leave(&request, gives_back).await;
                 if gives_back {
                     left.push(request);
                 }
             }
             _ if !passed.is_empty() => {
-                let (_, _, started) = passed[random.random_range(0..passed.len())].clone();
-                let success = random.random_bool(0.8);
-                let mut script = ADAPT.key(&all);
-                script.arg(u8::from(success)).arg(started).arg(most[0].0).arg(most[0].1);
-                // The script does not say when it ran, so its moment is that of an empty look right after it.
-                let halved: bool = link.script(&script).await.unwrap();
-                let now = time(&link).await;
-                assert_eq!(
-                    halved,
-                    model.adapt(&[(&*all, most[0].0, most[0].1)], success, started as f64, now),
-                    "{number}"
-                );
-                // A speed that changed a moment earlier or later drains a little more or less.
-                let mut get = redis::cmd("HMGET");
-                get.arg(&all).arg("level").arg("at").arg("burst").arg("rate");
-                let (level, at, burst, rate): (f64, f64, f64, f64) = link.command(&get).await.unwrap();
-                model.correct(&all, level, at, (burst, rate));
+                let one = passed[gates.random.random_range(0..passed.len())].clone();
+                let success = gates.random.random_bool(0.8);
+                gates.adapt(success, one.starts).await;
             }
-            _ => tokio::time::sleep(Duration::from_millis(random.random_range(0..5))).await,
+            _ => tokio::time::sleep(Duration::from_millis(gates.random.random_range(0..5))).await,
         }
     }
     let [full, early, entered] = verdicts;

@@ -131,7 +131,7 @@ async fn a_form_that_is_shown_again_does_not_grow() {
     for (id, ..) in KINDS {
         let add = format!("{id}.add");
         for (value, shown) in [("", 2), ("x", 50)] {
-            let rows = [condition("and", "contains", value); 3_000];
+            let rows = vec![condition("and", "contains", value); 3_000];
             let form = [&[("do", &*add), ("button", "again")], rows.as_flattened()].concat();
             let page = desk.send(&form).await.expect(200);
             assert_eq!(values(&page, id).len(), shown, "{value:?}");
