@@ -3,13 +3,14 @@
 use chrono::NaiveDate;
 use macros::api_trait;
 use poem_openapi::{Enum, Object, param::Path};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
     analytics::{AnswerMeta, Performance, PerformanceCoverage, PropertyPerformanceParams},
     answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
+    classifications::ClassificationCondition,
     models::{Classification, DateRange, FilterCondition, Name, Timestamp},
     params::{Echo, Paging, Params, TextField},
     security::Caller,
@@ -72,7 +73,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// metrics that is on it. `scope=all` has the other tables.
     ///
     /// A link that is unknown, revoked or expired answers 404. So does a link whose property is no longer tracked, or no longer
-    /// covered by its owner's plan, and one whose own segment, topic cluster or days are gone.
+    /// covered by its owner's plan, and one whose own days are gone.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
     #[etag(Weak)]
@@ -117,6 +118,8 @@ pub struct ShareLink {
     /// Subset of the traffic that every answer is about: `branded`, `nonBranded`, `segment:<uuid>` or `topicCluster:<uuid>`; absent
     /// for all traffic.
     pub classification: Option<TextField<Classification>>,
+    /// What the classification stood for when the link was made, which is what the link shows.
+    pub pinned: Option<PinnedClassification>,
     /// Parts that readers see besides totals, series, countries, devices and search appearances.
     #[oai(validator(max_items = 3))]
     pub show: Vec<SharedPart>,
@@ -125,6 +128,20 @@ pub struct ShareLink {
     pub etag: String,
     /// Creation time.
     pub created_at: Timestamp,
+}
+
+/// What the classification of a link stood for when the link was made. Later changes of the records do not change the link.
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize, Deserialize)]
+#[oai(skip_serializing_if_is_none)]
+pub struct PinnedClassification {
+    /// Conditions of the segment on pages, or of the topic cluster on queries.
+    #[oai(validator(max_items = 50))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Vec<ClassificationCondition>>,
+    /// Branded keywords.
+    #[oai(validator(max_items = 200))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<Vec<String>>,
 }
 
 /// Content of a new link.
@@ -144,7 +161,7 @@ pub struct ShareLinkInput {
     #[oai(validator(max_items = 50))]
     pub filters: Option<Vec<FilterCondition>>,
     /// Subset of the traffic that every answer is about: `branded`, `nonBranded`, `segment:<uuid>` or `topicCluster:<uuid>`, combined
-    /// with `filters` by AND. Readers never see it. The link opens nothing once it is gone.
+    /// with `filters` by AND. Readers never see it. The link keeps what it stands for now, whatever becomes of the records.
     pub classification: Option<TextField<Classification>>,
     /// Parts that readers see besides totals, series, countries, devices and search appearances; absent means all.
     #[oai(validator(max_items = 3, unique_items = true))]

@@ -31,6 +31,10 @@ pub struct Model {
     pub filters: Option<String>,
     /// Classification that narrows every question of its readers, as the API writes it.
     pub classification: Option<String>,
+    /// What the classification stood for when the link was made, as JSON of the API's `PinnedClassification`. `None` without one, and for links
+    /// of version 0.1.0 that are not yet pinned. It is no part of the version of the record: it never changes for people.
+    #[serde(skip)]
+    pub pinned: Option<String>,
     /// True if its readers see queries.
     pub shows_queries: bool,
     /// True if its readers see pages.

@@ -11,6 +11,7 @@ mod m0004_issuer;
 mod m0005_operations;
 mod m0006_attempts;
 mod m0007_device_codes;
+mod m0008_share_links;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -27,6 +28,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_operations::Migration),
             Box::new(m0006_attempts::Migration),
             Box::new(m0007_device_codes::Migration),
+            Box::new(m0008_share_links::Migration),
         ]
     }
 }

@@ -1,4 +1,4 @@
-//! Deletes expired rows and their remains, revokes waiting grants, and replaces old signing keys, periodically.
+//! Deletes expired rows and their remains, revokes waiting grants, replaces old signing keys, and pins older share links, periodically.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use super::{Parts, basis::max_token_age};
 use crate::{
     handlers::App,
-    services::{applications::uses, audit, privacy::pending, replays},
+    services::{applications::uses, audit, privacy::pending, replays, sharing},
 };
 
 /// The time between two sweeps.
@@ -42,11 +42,18 @@ impl Sweeper {
             {
                 tracing::warn!(%error, "people who may no longer sign in could not be signed out");
             }
+            sweeper.pin_older_links().await;
             loop {
                 tokio::time::sleep(EVERY).await;
                 sweeper.sweep().await;
             }
         })
+    }
+
+    async fn pin_older_links(&self) {
+        if let Err(error) = sharing::pin_older(&self.db).await {
+            tracing::warn!(%error, "the classifications of older share links could not be pinned");
+        }
     }
 
     /// Sweeps once.
@@ -72,6 +79,7 @@ impl Sweeper {
         for error in swept.into_iter().filter_map(Result::err) {
             tracing::warn!(%error, "expired records could not be deleted");
         }
+        self.pin_older_links().await;
         if let Err(error) = self.app.privacy.revoke_pending().await {
             tracing::warn!(%error, "grants of people who have left could not be revoked");
         }

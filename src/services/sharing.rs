@@ -12,8 +12,8 @@ use chrono::{DateTime, NaiveDate, SubsecRound as _, Utc};
 use common::{base_url::BaseUrl, compute::beside, secrets::Secrets};
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DbErr, EntityTrait as _, IntoActiveModel,
-    QueryFilter as _,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait as _,
+    IntoActiveModel, QueryFilter as _,
 };
 use sha2::{Digest as _, Sha256};
 use store::{
@@ -101,10 +101,16 @@ impl Links<'_> {
         let window = input.window.map(|window| checked_window(window, today)).transpose()?;
         let property_id = change.lock().await?;
         let filters = checked_filters(change, &input).await?;
-        let others = Entity::active_of_property(property_id, change.now);
-        let others = Others::read(change.tx(), others, None, Some(Column::Filters)).await?;
-        others.check_room(MAX_LINKS)?;
-        others.check_bytes("filters", filters.as_ref().map_or(0, String::len), MAX_LINKS)?;
+        let classification = input.classification.as_ref();
+        let pinned = pinned(change.tx(), property_id, classification.map(|classification| classification.0)).await?;
+        for (field, column, text) in
+            [("filters", Column::Filters, &filters), ("classification", Column::Pinned, &pinned)]
+        {
+            let others = Entity::active_of_property(property_id, change.now);
+            let others = Others::read(change.tx(), others, None, Some(column)).await?;
+            others.check_room(MAX_LINKS)?;
+            others.check_bytes(field, text.as_ref().map_or(0, String::len), MAX_LINKS)?;
+        }
         let shows = |part| input.show.as_ref().is_none_or(|shown| shown.contains(&part));
         let (token, id) = (change.new_token(), change.new_id());
         let row = share_link::ActiveModel {
@@ -118,7 +124,8 @@ impl Links<'_> {
             first_day: Set(window.map(|window| window.start_date)),
             last_day: Set(window.map(|window| window.end_date)),
             filters: Set(filters),
-            classification: Set(input.classification.as_ref().map(written)),
+            classification: Set(classification.map(written)),
+            pinned: Set(pinned),
             shows_queries: Set(shows(SharedPart::Queries)),
             shows_pages: Set(shows(SharedPart::Pages)),
             shows_notes: Set(shows(SharedPart::Notes)),
@@ -148,6 +155,7 @@ impl Links<'_> {
             window: view.window,
             filters: view.filters.map(|filters| filters.0),
             classification: view.classification.map(TextField),
+            pinned: view.pinned,
             show: view.show,
             etag: etag(row),
             created_at: row.created_at.into(),
@@ -190,6 +198,36 @@ async fn checked_filters(change: &PropertyChange, input: &ShareLinkInput) -> Res
         )));
     }
     Ok(stored)
+}
+
+/// Returns what a classification stands for now, as it is stored.
+async fn pinned(
+    db: &impl ConnectionTrait,
+    property_id: Uuid,
+    classification: Option<Classification>,
+) -> Result<Option<String>, Error> {
+    let Some(classification) = classification else { return Ok(None) };
+    let (meaning, _) = predicate::meaning(db, property_id, classification).await?;
+    Ok(Some(serde_json::to_string(&meaning).map_err(Error::internal)?))
+}
+
+/// Pins the classifications of links that version 0.1.0 made, while it runs beside this one or before. One whose record is gone stays as it is,
+/// and opens nothing.
+pub async fn pin_older(db: &DatabaseConnection) -> Result<(), Error> {
+    let older = Entity::find().filter(Column::Classification.is_not_null()).filter(Column::Pinned.is_null());
+    for link in older.filter(Column::RevokedAt.is_null()).all(db).await? {
+        let classification = View::of(&link)?.classification;
+        match pinned(db, link.property_id, classification).await {
+            Ok(pinned) => {
+                let row = share_link::ActiveModel { pinned: Set(pinned), ..Default::default() };
+                let same = Entity::update_many().set(row).filter(Column::Id.eq(link.id));
+                same.filter(Column::Pinned.is_null()).exec(db).await?;
+            }
+            Err(Error::NoSuch { .. } | Error::InvalidRequest { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Returns a classification as it is stored.

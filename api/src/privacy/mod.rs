@@ -25,7 +25,7 @@ use crate::{
     params::TextField,
     properties::{OwnedProperty, PropertyPreference, SitePermission},
     security::Caller,
-    sharing::SharedPart,
+    sharing::{PinnedClassification, SharedPart},
     system::SearchAccountStatus,
     team::{GrantRole, TeamGrant},
 };
@@ -261,6 +261,8 @@ pub struct ShareLinkRecord {
     pub filters: Option<Vec<FilterCondition>>,
     /// Subset of the traffic that every answer is about.
     pub classification: Option<TextField<Classification>>,
+    /// What the classification stood for when the link was made.
+    pub pinned: Option<PinnedClassification>,
     /// Parts that readers see.
     #[oai(validator(max_items = 3))]
     pub show: Vec<SharedPart>,

@@ -3,7 +3,7 @@
 use api::{
     models::{Classification, Filters, Window},
     params::ParamValue as _,
-    sharing::SharedPart,
+    sharing::{PinnedClassification, SharedPart},
 };
 use entity::share_link;
 use serde::Serialize;
@@ -17,6 +17,8 @@ pub struct View {
     pub window: Option<Window>,
     /// The subset of the traffic that every answer is about.
     pub classification: Option<Classification>,
+    /// What the classification stood for when the link was made. `None` for a link of version 0.1.0 that is not yet pinned.
+    pub pinned: Option<PinnedClassification>,
     /// The conditions that every answer's traffic satisfies.
     pub filters: Option<Filters>,
     /// The parts that readers see.
@@ -31,6 +33,7 @@ impl View {
     pub fn of(link: &share_link::Model) -> Result<Self, Error> {
         let window = link.first_day.zip(link.last_day);
         let classification = link.classification.as_deref().map(Classification::parse).transpose();
+        let pinned = link.pinned.as_deref().map(serde_json::from_str).transpose();
         let filters = link.filters.as_deref().map(serde_json::from_str).transpose();
         let shown = [
             (SharedPart::Queries, link.shows_queries),
@@ -40,6 +43,7 @@ impl View {
         Ok(Self {
             window: window.map(|(start_date, end_date)| Window { start_date, end_date }),
             classification: classification.map_err(Error::internal)?,
+            pinned: pinned.map_err(Error::internal)?,
             filters: filters.map_err(Error::internal)?.map(Filters),
             show: shown.into_iter().filter(|(_, is_shown)| *is_shown).map(|(part, _)| part).collect(),
         })

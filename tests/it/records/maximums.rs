@@ -64,6 +64,7 @@ async fn fill_property(desk: &Desk) {
         last_day: None,
         filters: None,
         classification: None,
+        pinned: None,
         shows_queries: true,
         shows_pages: true,
         shows_notes: true,

@@ -121,7 +121,7 @@ fn listing(row: &property_account::Model) -> PropertyListing {
 }
 
 pub(super) fn link(row: share_link::Model, authors: &Authors) -> Result<ShareLinkRecord, Error> {
-    let View { window, classification, filters, show } = View::of(&row)?;
+    let View { window, classification, pinned, filters, show } = View::of(&row)?;
     Ok(ShareLinkRecord {
         id: row.id,
         property_id: row.property_id,
@@ -131,6 +131,7 @@ pub(super) fn link(row: share_link::Model, authors: &Authors) -> Result<ShareLin
         window,
         filters: filters.map(|filters| filters.0),
         classification: classification.map(TextField),
+        pinned,
         show,
         revoked_at: row.revoked_at.map(Into::into),
         created_at: row.created_at.into(),

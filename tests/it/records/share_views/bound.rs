@@ -1,5 +1,6 @@
 //! Links that are bound to days and to a part of the traffic.
 
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 
 use super::{super::contains, Board, condition, or, text};
@@ -168,29 +169,99 @@ async fn a_link_is_about_its_own_traffic_and_never_says_which() {
     assert!(!refused.hint().contains("query"), "{}", refused.hint());
 }
 
-#[tokio::test]
-async fn a_link_whose_own_traffic_is_gone_opens_nothing() {
-    let board = Board::new().await;
-    let unknown = board.app.anonymous().get(&format!("/api/share/{}/performance", "A".repeat(43))).await.expect(404);
-    let page = board.app.anonymous().get(&format!("/share/{}", "A".repeat(43))).await.expect(404);
+/// Records of the property that an editor may change, and the classification that each stands for.
+async fn classified(board: &Board) -> Vec<(String, String)> {
+    let mut found = vec![(String::new(), "branded".to_owned()), (String::new(), "nonBranded".to_owned())];
     for (list, kind) in [("segments", "segment"), ("topic-clusters", "topicCluster")] {
-        let id =
-            board.owner.made(&board.of(list), &json!({ "name": "Soon gone", "conditions": [contains("a")] })).await;
-        let link = board.link(json!({ "classification": format!("{kind}:{id}") })).await;
-        link.ask(&[]).await.expect(200);
-        board.owner.delete(&format!("{}/{id}", board.of(list))).await.expect(204);
-        for question in [&[][..], &[("scope", "all")], &[("classification", "branded")]] {
-            assert_eq!(link.ask(question).await.expect(404).bytes, unknown.bytes, "{kind} {question:?}");
-        }
-        assert_eq!(link.open("").await.expect(404).bytes, page.bytes);
+        let record = json!({ "name": "Pinned", "conditions": [contains("a"), contains("e")] });
+        let id = board.owner.made(&board.of(list), &record).await;
+        found.push((format!("{}/{id}", board.of(list)), format!("{kind}:{id}")));
     }
-    let link = board.link(json!({ "classification": "branded" })).await;
-    link.ask(&[]).await.expect(200);
+    found
+}
+
+#[tokio::test]
+async fn a_link_keeps_its_classification_whatever_becomes_of_the_records() {
+    let board = Board::new().await;
+    let editor = board.app.actor("editor").await;
+    let (asked, later) = ([("scope", "all")], [("startDate", "2026-09-02"), ("endDate", "2026-09-20")]);
+    let mut links = Vec::new();
+    for (record, classification) in classified(&board).await {
+        let link = board.link(json!({ "classification": classification })).await;
+        let before = link.ask(&asked).await.expect(200).json;
+        // Nobody asks this by the link before the record changes.
+        let other = board.private(&[&later[..], &[("classification", &*classification)]].concat()).await;
+        let kept = link.made["pinned"].clone();
+        if classification.contains(':') {
+            assert_eq!(kept, json!({ "conditions": [contains("a"), contains("e")] }), "{classification}");
+        } else {
+            let keywords = board.owner.listed(&board.of("branded-keywords")).await;
+            let keywords: Vec<_> = keywords.iter().map(|keyword| &keyword["keyword"]).collect();
+            assert_eq!(kept, json!({ "keywords": keywords }), "{classification}");
+        }
+        links.push((record, link, before, other));
+    }
+    let holds = async |what: &str| {
+        for (record, link, before, other) in &links {
+            let (again, other_days) =
+                (link.ask(&asked).await.expect(200).json, link.ask(&later).await.expect(200).json);
+            assert_eq!(figures(&again), figures(before), "{what} {record}");
+            assert_eq!(other_days["data"]["totals"], other["data"]["totals"], "{what} {record}");
+            let listed = board.owner.listed(&board.of("share-links")).await;
+            let found = listed.iter().find(|one| one["id"] == link.made["id"]).unwrap();
+            assert_eq!(found["pinned"], link.made["pinned"], "{what} {record}");
+        }
+    };
+    let wider = json!({ "name": "Wider", "conditions": [{ "operator": "matches_regex", "value": "." }] });
+    for (record, ..) in links.iter().filter(|(record, ..)| !record.is_empty()) {
+        editor.put(record, &wider).await.expect(200);
+    }
+    let keyword = json!({ "keywords": ["a", "e", "i", "o", "u"] });
+    editor.post(&board.of("branded-keywords"), &keyword).await.expect(201);
+    holds("changed").await;
+    for (record, ..) in links.iter().filter(|(record, ..)| !record.is_empty()) {
+        editor.delete(record).await.expect(204);
+    }
     for keyword in board.owner.listed(&board.of("branded-keywords")).await {
         let path = format!("{}?keyword={}", board.of("branded-keywords"), keyword["keyword"].as_str().unwrap());
-        board.owner.delete(&path).await.expect(204);
+        editor.delete(&path).await.expect(204);
     }
-    assert_eq!(link.ask(&[]).await.expect(404).bytes, unknown.bytes);
+    holds("deleted").await;
+}
+
+/// Version 0.1.0 stored which classification a link has, and not what it stood for.
+#[tokio::test]
+async fn older_links_keep_their_classification_from_the_upgrade_on() {
+    let board = Board::new().await;
+    let unknown = board.app.anonymous().get(&format!("/api/share/{}/performance", "A".repeat(43))).await.expect(404);
+    let db = &board.app.service.db;
+    let mut links = Vec::new();
+    for (record, classification) in classified(&board).await {
+        let link = board.link(json!({ "classification": classification })).await;
+        let before = link.ask(&[]).await.expect(200).json;
+        links.push((record, link, before));
+    }
+    let gone = json!({ "name": "Gone", "conditions": [contains("a")] });
+    let gone = board.owner.made(&board.of("segments"), &gone).await;
+    let of_gone = board.link(json!({ "classification": format!("segment:{gone}") })).await;
+    db.execute_unprepared("UPDATE share_link SET pinned = NULL").await.unwrap();
+    board.owner.delete(&format!("{}/{gone}", board.of("segments"))).await.expect(204);
+    assert_eq!(of_gone.ask(&[]).await.expect(404).bytes, unknown.bytes);
+
+    board.app.service.sweep().await;
+    for (record, link, before) in &links {
+        if !record.is_empty() {
+            board.owner.delete(record).await.expect(204);
+        }
+        assert_eq!(figures(&link.ask(&[]).await.expect(200).json), figures(before), "{record}");
+    }
+    let listed = board.owner.listed(&board.of("share-links")).await;
+    for (_, link, _) in &links {
+        assert_eq!(listed.iter().find(|one| one["id"] == link.made["id"]), Some(&link.made), "with its version");
+    }
+    assert_eq!(of_gone.ask(&[]).await.expect(404).bytes, unknown.bytes);
+    let page = board.app.anonymous().get(&format!("/share/{}", "A".repeat(43))).await.expect(404);
+    assert_eq!(of_gone.open("").await.expect(404).bytes, page.bytes);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use api::{
     models::{FilterCondition, Filters, Window},
     params::ParamValue as _,
-    sharing::{ShareLink, SharedPart},
+    sharing::{PinnedClassification, ShareLink, SharedPart},
 };
 use chrono::{DateTime, NaiveDate, Utc};
 use maud::{Markup, html};
@@ -12,7 +12,7 @@ use pages::page::words::time;
 use super::{known::Known, saved::Kind};
 use crate::web::dashboard::{
     draw::{
-        conditions::{clause, joined},
+        conditions::{clause, joined, rule},
         words,
     },
     forms::Sent,
@@ -25,6 +25,7 @@ pub const PARTS: [(SharedPart, &str); 3] =
 /// The parts that a share link opens.
 pub struct Opens {
     classification: Option<String>,
+    pinned: Option<PinnedClassification>,
     filters: Vec<FilterCondition>,
     window: Option<Window>,
     show: Vec<SharedPart>,
@@ -37,6 +38,7 @@ impl Opens {
         let classification = link.classification.as_ref().map(|classification| classification.0.to_value());
         Self {
             classification: classification.and_then(|text| text.as_str().map(str::to_owned)),
+            pinned: link.pinned.clone(),
             filters: link.filters.clone().unwrap_or_default(),
             window: link.window,
             show: link.show.clone(),
@@ -53,6 +55,7 @@ impl Opens {
         let shown = |(part, name): (SharedPart, &str)| sent.ticks("show", name).then_some(part);
         Self {
             classification: sent.text("classification").map(str::to_owned),
+            pinned: None,
             filters: filters.unwrap_or_default().0,
             window,
             show: PARTS.into_iter().filter_map(shown).collect(),
@@ -82,6 +85,32 @@ impl Opens {
             ". It opens until "
             @match self.ends { Some(end) => (time(end)), None => "it is revoked" }
             "."
+            (self.kept())
+        }
+    }
+
+    /// Says which conditions of its classification the link keeps.
+    fn kept(&self) -> Markup {
+        let Some(classification) = self.classification.as_deref() else { return Markup::default() };
+        let kind =
+            [Kind::Segments, Kind::Clusters].into_iter().find(|kind| classification.starts_with(kind.classification()));
+        let named = match kind {
+            Some(Kind::Segments) => "segment",
+            Some(Kind::Clusters) => "topic cluster",
+            None => "branded keywords",
+        };
+        let Some(pinned) = &self.pinned else {
+            return html! { " The link keeps the " (named) " of the moment when it is made. Later changes do not touch it." };
+        };
+        let conditions = pinned.conditions.iter().flatten();
+        let conditions = conditions.map(|condition| (condition.logic, rule(condition.operator, &condition.value)));
+        html! {
+            " The link keeps the " (named) " of the moment when it was made: "
+            @match kind {
+                Some(kind) => { (kind.subject()) (joined(conditions)) }
+                None => (pinned.keywords.as_deref().unwrap_or_default().join(", ")),
+            }
+            ". Later changes do not touch it."
         }
     }
 
@@ -90,7 +119,13 @@ impl Opens {
         match (classification, known.saved(classification)) {
             ("branded", _) => html! { "Branded queries" },
             ("nonBranded", _) => html! { "Queries that are not branded" },
-            (_, None) => html! { strong { "Nothing, because its segment or topic cluster is gone" } },
+            (_, None) if self.pinned.is_none() => {
+                html! { strong { "Nothing, because its segment or topic cluster is gone" } }
+            }
+            (named, None) if named.starts_with(Kind::Segments.classification()) => {
+                html! { "Pages of a segment that is gone" }
+            }
+            (_, None) => html! { "Queries of a topic cluster that is gone" },
             (named, Some(saved)) if named.starts_with(Kind::Segments.classification()) => {
                 html! { "Pages of the segment " bdi.quoted { (saved.name) } }
             }

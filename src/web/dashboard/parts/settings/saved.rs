@@ -48,7 +48,7 @@ impl Kind {
     }
 
     /// The beginning of its conditions in words.
-    fn subject(self) -> &'static str {
+    pub fn subject(self) -> &'static str {
         if self == Self::Segments { "Pages whose address " } else { "Queries whose text " }
     }
 
