@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{clock::Clock, compute::beside, random::Random};
+use common::{clock::Clock, compute::beside, plain_text::is_line, random::Random};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use shared::Shared;
@@ -110,11 +110,12 @@ impl SearchEngine {
         &self.meter
     }
 
-    /// The sites of an account, unverified ones included.
+    /// The sites of an account, unverified ones included. A name with control characters names no site.
     pub async fn sites(&self, account: &Account) -> Result<Vec<SiteEntry>, SearchEngineError> {
         let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
         let list: SiteList = self.send(account, None, || self.http.get(&url)).await?;
-        Ok(list.site_entry)
+        let named = |site: &SiteEntry| is_line(&site.site_url) && is_line(&site.permission_level);
+        Ok(list.site_entry.into_iter().filter(named).collect())
     }
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.

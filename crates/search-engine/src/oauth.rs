@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use common::plain_text::is_line;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -167,14 +168,18 @@ impl Oauth {
         }
     }
 
-    /// Returns the profile of the account that an access token belongs to.
+    /// Returns the profile of the account that an access token belongs to. An address with control characters is none.
     pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
         let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
         let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
         if !answer.status().is_success() {
             return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status())));
         }
-        answer.json().await.map_err(transport)
+        let UserInfo { sub, email } = answer.json().await.map_err(transport)?;
+        if !is_line(&sub) {
+            return Err(SearchEngineError::unavailable("userinfo answered an identifier with control characters"));
+        }
+        Ok(UserInfo { sub, email: email.filter(|email| is_line(email)) })
     }
 
     async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, SearchEngineError> {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use api::models;
+use api::models::{self, parse_day};
 use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 /// The maximum length of an expression, in characters.
 pub const MAX_EXPRESSION: usize = 4_096;
@@ -279,8 +279,14 @@ pub struct QueryRow {
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Metadata {
     /// The first day with incomplete data.
-    #[serde(alias = "firstIncompleteDate", default)]
+    #[serde(alias = "firstIncompleteDate", default, deserialize_with = "day")]
     pub first_incomplete_date: Option<NaiveDate>,
+}
+
+/// Reads a day, if there is one. One outside the centuries that the service counts in is no day.
+fn day<'de, D: Deserializer<'de>>(given: D) -> Result<Option<NaiveDate>, D::Error> {
+    let text = Option::<String>::deserialize(given)?;
+    text.map(|text| parse_day(&text)).transpose().map_err(D::Error::custom)
 }
 
 /// Response of `sites.list`. `siteEntry` is absent when empty.
@@ -326,5 +332,15 @@ mod tests {
             assert_eq!(answer.metadata.first_incomplete_date, NaiveDate::from_ymd_opt(2026, 11, 18));
             assert!(answer.rows.is_empty());
         }
+    }
+
+    #[test]
+    fn a_day_that_no_calendar_counts_from_is_refused() {
+        for day in ["-262143-01-01", "+262142-12-31", "0000-01-01", "9999-12-31", "", "2026-11-18T00:00:00Z"] {
+            let text = format!(r#"{{"metadata":{{"firstIncompleteDate":"{day}"}}}}"#);
+            assert!(serde_json::from_str::<QueryResponse>(&text).is_err(), "{day}");
+        }
+        let none: QueryResponse = serde_json::from_str(r#"{"metadata":{"firstIncompleteDate":null}}"#).unwrap();
+        assert_eq!(none.metadata.first_incomplete_date, None);
     }
 }

@@ -1,0 +1,4 @@
+//! Tests of values at the edge of what any part of the service can count, store or show.
+
+mod controls;
+mod days;
