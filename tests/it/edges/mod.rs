@@ -2,3 +2,4 @@
 
 mod controls;
 mod days;
+mod terminal;
