@@ -3,3 +3,4 @@
 mod controls;
 mod days;
 mod terminal;
+mod twice;

@@ -18,7 +18,7 @@ use super::page::{Problem, notice, redirect, titled};
 use crate::{
     IdentityProvider,
     clients::{AskingError, Client},
-    device_codes::access_of,
+    device_codes::{Settled, access_of},
     request::Access,
     response::OAuthError,
     scope,
@@ -39,6 +39,8 @@ struct Waiting {
 
 /// The reason why nobody can decide about a machine.
 enum NotWaiting {
+    /// No machine waits with the code.
+    Unknown,
     /// The person can do something about it.
     Told(Problem),
     Failed(OAuthError),
@@ -75,6 +77,11 @@ pub(super) async fn decide(
     };
     let waiting = match provider.waiting(request, &signed_in, form.get("code").unwrap_or_default()).await {
         Ok(waiting) => waiting,
+        // The answer to a page that was shown while it waited.
+        Err(NotWaiting::Unknown) if form.get("decision").is_some() => {
+            return Ok(provider.answered_before(request, &signed_in, form.get("code").unwrap_or_default()).await?);
+        }
+        Err(NotWaiting::Unknown) => return Ok(code_form(provider, request, &signed_in, Some(unknown()))),
         Err(NotWaiting::Told(problem)) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
         Err(NotWaiting::Failed(error)) => return Err(error.into()),
     };
@@ -86,8 +93,10 @@ pub(super) async fn decide(
     if decision == "allow" {
         return Ok(provider.allow_waiting(request, &signed_in, &waiting, form.get("allowance")).await?);
     }
-    provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)?;
-    Ok(denied(provider))
+    if provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)? {
+        return Ok(denied(provider));
+    }
+    Ok(provider.answered_before(request, &signed_in, &waiting.code.to_string()).await?)
 }
 
 impl IdentityProvider {
@@ -104,15 +113,14 @@ impl IdentityProvider {
             Err(error) => return Err(NotWaiting::Failed(error)),
         }
         let told = |problem| NotWaiting::Told(Problem::with_input(problem));
-        let unknown = || told("No machine waits with this code. Compare it, or let the machine ask for a new one.");
-        let code = UserCode::parse(typed).ok_or_else(unknown)?;
-        let asked = self.waiting_device(&code).await?.ok_or_else(unknown)?;
+        let code = UserCode::parse(typed).ok_or(NotWaiting::Unknown)?;
+        let asked = self.waiting_device(&code).await?.ok_or(NotWaiting::Unknown)?;
         if self.settings.demo_by_subject(&signed_in.person.subject).is_some() && !is_local(&asked, &here) {
             return Err(told("A demo person allows programs on this computer only."));
         }
         match self.asking_client(&asked.client_id, Some(&here)).await {
             Ok(client) => Ok(Waiting { code, access: access_of(&asked), asked, client }),
-            Err(AskingError::Refused(_)) => Err(unknown()),
+            Err(AskingError::Refused(_)) => Err(NotWaiting::Unknown),
             Err(AskingError::Database(error)) => Err(error.into()),
         }
     }
@@ -132,14 +140,46 @@ impl IdentityProvider {
             return Ok(code_form(self, request, signed_in, Some(problem)));
         }
         if !self.allow_device(&waiting.asked, &waiting.client, signed_in, allowance).await? {
-            let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
-            return Ok(code_form(self, request, signed_in, Some(problem)));
+            return self.answered_before(request, signed_in, &waiting.code.to_string()).await;
         }
         Ok(Page::new("The machine has access").signed_in(&self.navigation).render(&html! {
             p role="status" { strong { (waiting.name()) } " goes on within seconds. You can close this page." }
             p { a href="/account" { "Your account" } " shows the access, and ends it." }
         }))
     }
+
+    /// Says what holds for a machine about which another answer was taken: one of another window, or of a second click.
+    async fn answered_before(
+        &self,
+        request: &Request,
+        signed_in: &SignedIn,
+        typed: &str,
+    ) -> Result<Response, OAuthError> {
+        let settled = match UserCode::parse(typed) {
+            Some(code) => self.settled(&code, &signed_in.person.subject).await?,
+            None => Settled::Gone,
+        };
+        let page = |title: &str| Page::new(title).signed_in(&self.navigation);
+        Ok(match settled {
+            Settled::Allowed => page("The machine has access").render(&html! {
+                p role="status" { "You allowed it before this answer came." }
+                p { a href="/account" { "Your account" } " shows the access, and ends it." }
+            }),
+            Settled::Denied => denied(self),
+            Settled::Expired => {
+                let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
+                code_form(self, request, signed_in, Some(problem))
+            }
+            Settled::Gone => page("No machine waits with this code").status(StatusCode::BAD_REQUEST).render(&html! {
+                p role="alert" { "It was answered before, or has expired. If you allowed it, the machine has access." }
+                p { a href="/account" { "Your account" } " shows what has access, and ends it." }
+            }),
+        })
+    }
+}
+
+fn unknown() -> Problem {
+    Problem::with_input("No machine waits with this code. Compare it, or let the machine ask for a new one.")
 }
 
 impl Waiting {
