@@ -208,7 +208,7 @@ fn sparkline_keys() {
 /// The days of the library's calendar, often its first and last ones.
 fn any_day() -> impl Strategy<Value = NaiveDate> {
     let all = (NaiveDate::MAX - NaiveDate::MIN).num_days();
-    let within = prop_oneof![0..=400, all - 400..=all, 0..=all];
+    let within = prop_oneof![0..=400_i64, all - 400..=all, 0..=all];
     within.prop_map(|after| NaiveDate::MIN + TimeDelta::days(after))
 }
 

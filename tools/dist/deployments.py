@@ -163,6 +163,7 @@ def policies(objects: list[dict], pods: dict[str, dict[str, int]], settings: dic
         (peer["podSelector"]["matchLabels"]["app"], port["port"])
         for rule in found["sightline"]["egress"]
         for peer in rule.get("to", [])
+        if "podSelector" in peer
         for port in rule["ports"]
     ]
     places = [host_and_port(settings, name) for name in ("SIGHTLINE_DATABASE__URL", "SIGHTLINE_REDIS__URL")]

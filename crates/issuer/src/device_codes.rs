@@ -60,7 +60,7 @@ pub(super) enum Settled {
     Allowed,
     /// It has no access to this person's account: it was denied, or somebody else has allowed it.
     Denied,
-    /// Nobody has decided, and the code has expired.
+    /// Nobody has decided, and nobody can any more.
     Expired,
     /// The codes are used up or unknown, so it is not known here who has decided what.
     Gone,

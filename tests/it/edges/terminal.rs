@@ -200,7 +200,7 @@ fn logging_out_sends_no_token_over_plain_http() {
     assert!(!std::fs::read_to_string(&stored).unwrap().contains("hunter2"));
 }
 
-/// A mail server that refuses every message by words of its own.
+/// A mail server that refuses every message in words that a terminal obeys.
 fn mail_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("smtp://{}", listener.local_addr().unwrap());
