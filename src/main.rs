@@ -4,7 +4,10 @@ use std::{process::ExitCode, sync::LazyLock, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use sightline::{
-    cli::{self, Cli},
+    cli::{
+        self, Cli,
+        terminal::{Text, note},
+    },
     config::Config,
 };
 use telemetry::logs;
@@ -28,7 +31,7 @@ fn main() -> ExitCode {
     match runtime {
         Ok(runtime) => runtime.block_on(run()),
         Err(error) => {
-            eprintln!("sightline: no threads can be started: {error}");
+            note(&Text::line(format!("sightline: no threads can be started: {error}")));
             ExitCode::FAILURE
         }
     }
@@ -43,7 +46,7 @@ async fn run() -> ExitCode {
     match Box::pin(cli::run(cli)).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sightline: {}", cli::terminal::plain(&error.to_string()));
+            note(&Text::line(format!("sightline: {error}")));
             ExitCode::FAILURE
         }
     }

@@ -150,11 +150,18 @@ fn formats() {
     assert_eq!(hint::<AnnotationInput>(r#"{"date":"2026-02-28","text":"x"}"#), "accepted");
     for date in ["2026-02-30", "2026-2-1", "20260201", "+2026-2-01", "2026-02-01T00:00:00Z"] {
         let body = format!(r#"{{"date":"{date}","text":"x"}}"#);
-        assert_eq!(hint::<AnnotationInput>(&body), "date: must be a calendar date, YYYY-MM-DD", "{date}");
+        assert_eq!(
+            hint::<AnnotationInput>(&body),
+            "date: must be a calendar date, YYYY-MM-DD, from 1900-01-01 to 2200-12-31",
+            "{date}"
+        );
     }
     assert_eq!(hint::<ShareLinkInput>("{}"), "accepted");
     assert_eq!(hint::<ShareLinkInput>(r#"{"expiresAt":"2030-01-01T00:00:00+02:00"}"#), "accepted");
-    assert_eq!(hint::<ShareLinkInput>(r#"{"expiresAt":"2030-01-01"}"#), "expiresAt: must be an RFC 3339 timestamp");
+    assert_eq!(
+        hint::<ShareLinkInput>(r#"{"expiresAt":"2030-01-01"}"#),
+        "expiresAt: must be an RFC 3339 timestamp from 1900-01-01 to 2200-12-31 in UTC"
+    );
     assert_eq!(hint::<InviteInput>(r#"{"email":"nobody","role":"viewer"}"#), "email: must be an e-mail address");
     assert_eq!(
         hint::<InviteInput>(r#"{"email":"a@b.test","role":"owner"}"#),

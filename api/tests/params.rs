@@ -6,6 +6,8 @@ use api::{
     params::{ParamValue, QueryPairs, QueryParams},
     properties::PropertyListParams,
 };
+use chrono::{NaiveDate, TimeDelta};
+use proptest::prelude::{Strategy, prop_oneof};
 
 fn read<T: QueryParams>(query: &str) -> Result<T, String> {
     let error = |error: api::error::ApiError| error.hint.unwrap_or_default();
@@ -16,6 +18,9 @@ fn refusal<T: QueryParams>(query: &str) -> String {
     read::<T>(query).map_or_else(|hint| hint, |_| "accepted".to_owned())
 }
 
+/// The refusal of a first day that is none, or too far away.
+const NO_DAY: &str = "startDate: must be a calendar date, YYYY-MM-DD, from 1900-01-01 to 2200-12-31";
+
 #[test]
 fn dates_and_windows() {
     for (query, expected) in [
@@ -23,10 +28,13 @@ fn dates_and_windows() {
         ("startDate=2026-10-22&endDate=2026-11-18", "accepted"),
         ("startDate=2026-11-18&endDate=2026-11-18", "accepted"),
         ("startDate=2028-02-29&endDate=2028-02-29", "accepted"),
-        ("startDate=2026-02-29&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
-        ("startDate=2026-1-01&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
-        ("startDate=&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
-        ("startDate=today&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
+        ("startDate=2026-02-29&endDate=2026-03-01", NO_DAY),
+        ("startDate=2026-1-01&endDate=2026-03-01", NO_DAY),
+        ("startDate=&endDate=2026-03-01", NO_DAY),
+        ("startDate=today&endDate=2026-03-01", NO_DAY),
+        ("startDate=1899-12-31&endDate=2026-03-01", NO_DAY),
+        ("startDate=2201-01-01&endDate=2201-01-01", NO_DAY),
+        ("startDate=-262143-01-01&endDate=2026-03-01", NO_DAY),
         ("startDate=2026-03-02&endDate=2026-03-01", "startDate: must not be after endDate"),
         ("startDate=2026-03-02", "endDate: is required beside startDate"),
         ("endDate=2026-03-02", "startDate: is required beside endDate"),
@@ -197,6 +205,13 @@ fn sparkline_keys() {
     assert_eq!(of("a,b"), "keys: must be a JSON array of strings, e.g. [\"shoes\"]");
 }
 
+/// The days of the library's calendar, often its first and last ones.
+fn any_day() -> impl Strategy<Value = NaiveDate> {
+    let all = (NaiveDate::MAX - NaiveDate::MIN).num_days();
+    let within = prop_oneof![0..=400_i64, all - 400..=all, 0..=all];
+    within.prop_map(|after| NaiveDate::MIN + TimeDelta::days(after))
+}
+
 proptest::proptest! {
     #[test]
     fn no_filters_panic(text in "\\PC*") {
@@ -205,8 +220,23 @@ proptest::proptest! {
     }
 
     #[test]
-    fn no_query_string_panics(text in "[ -~]*") {
-        let _ = QueryPairs::of(&text).map(|pairs| PerformanceParams::read(&pairs));
+    fn no_query_string_panics(text in "[ -~]*", (start, end) in (any_day(), any_day())) {
+        for text in [text, format!("startDate={start}&endDate={end}&compareStart={end}&compareEnd={end}")] {
+            let _ = QueryPairs::of(&text).map(|pairs| PerformanceParams::read(&pairs));
+        }
+    }
+
+    #[test]
+    fn no_window_of_the_calendar_panics((start_date, end_date) in (any_day(), any_day())) {
+        for compare in [
+            Compare::PreviousPeriod,
+            Compare::PreviousPeriodSameWeekdays,
+            Compare::PreviousCalendarPeriod,
+            Compare::PreviousYear,
+            Compare::PreviousYearSameWeekdays,
+        ] {
+            let _ = compare.before(Window { start_date, end_date });
+        }
     }
 
     #[test]

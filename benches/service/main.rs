@@ -5,6 +5,8 @@
 //! `-- pages`, `-- shared` select parts.
 //! `docs/BENCHMARKS.md` explains the figures.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
+
 mod bare;
 mod child;
 mod cold;

@@ -2,7 +2,7 @@
 
 use common::{clock::Clock, random::Random};
 
-use super::table::table;
+use super::{table::table, terminal::Text};
 use crate::{
     app::{self, Tried},
     config::Config,
@@ -10,12 +10,12 @@ use crate::{
 };
 
 /// Tries the settings, and returns what to print and whether the service can work with them.
-pub async fn check(config: &Config, clock: &Clock, random: &Random) -> Result<(String, bool), Error> {
+pub async fn check(config: &Config, clock: &Clock, random: &Random) -> Result<(Text, bool), Error> {
     let tried = app::try_settings(config, clock, random).await?;
     Ok((drawn(&tried), tried.iter().all(|tried| tried.is_well)))
 }
 
-fn drawn(tried: &[Tried]) -> String {
+fn drawn(tried: &[Tried]) -> Text {
     let rows = tried.iter().map(|Tried { part, said, is_well }| {
         let outcome = if *is_well { "ok" } else { "FAILED" };
         [(*part).to_owned(), outcome.to_owned(), said.clone()]

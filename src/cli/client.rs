@@ -8,7 +8,7 @@ use issuer::{
 };
 use serde_json::json;
 
-use super::check_embedded;
+use super::{check_embedded, terminal::Text};
 use crate::{app, config::Config, error::Error};
 
 /// Client commands for operators.
@@ -36,25 +36,25 @@ pub enum ClientCommand {
 }
 
 /// Runs `client …` and returns the text to print.
-pub async fn client(command: &ClientCommand, config: &Config, clock: &Clock, random: &Random) -> Result<String, Error> {
+pub async fn client(command: &ClientCommand, config: &Config, clock: &Clock, random: &Random) -> Result<Text, Error> {
     check_embedded(config)?;
     let now = clock.now();
     match command {
         ClientCommand::Add { name, redirect_uri, no_refresh } => {
             let client = checked(name, redirect_uri, !no_refresh)?;
             let db = app::open_existing_database(config).await?.writer;
-            Ok(registry::insert(&db, &client, Origin::Operator, random, now).await?)
+            Ok(Text::line(registry::insert(&db, &client, Origin::Operator, random, now).await?))
         }
         ClientCommand::List => {
             let db = app::open_existing_database(config).await?.reader;
             let listed = registry::list(&db, now).await?;
-            let lines: Vec<_> = listed.iter().map(described).collect();
-            Ok(if lines.is_empty() { "no clients".to_owned() } else { lines.join("\n\n") })
+            let clients = listed.iter().map(described).reduce(|above, below| above.and("").above(below));
+            Ok(clients.unwrap_or_else(|| Text::line("no clients")))
         }
         ClientCommand::Remove { id } => {
             let db = app::open_existing_database(config).await?.writer;
             let ended = registry::remove(&db, id, now).await?;
-            Ok(format!("removed; access ended: {ended}"))
+            Ok(Text::line(format!("removed; access ended: {ended}")))
         }
     }
 }
@@ -77,7 +77,7 @@ fn checked(name: &str, redirect_uris: &[String], refreshes: bool) -> Result<Chec
 }
 
 /// Text from clients is quoted, so that it cannot imitate other output on a terminal.
-fn described(client: &ListedClient) -> String {
+fn described(client: &ListedClient) -> Text {
     let name = client.name.as_ref().map_or_else(|| "none".to_owned(), |name| format!("{name:?}"));
     let origin = match client.origin {
         Origin::Operator => "added by an operator",
@@ -85,7 +85,10 @@ fn described(client: &ListedClient) -> String {
     };
     let (at, refreshes) = (client.created_at.format("%Y-%m-%d"), if client.refreshes { "yes" } else { "no" });
     let (id, uris, grants) = (&client.id, &client.redirect_uris, client.grants);
-    format!(
-        "id: {id}\nname: {name}\nredirect URIs: {uris:?}\nrefresh tokens: {refreshes}\norigin: {origin} on {at}\ncurrent access: {grants}"
-    )
+    Text::line(format!("id: {id}"))
+        .and(format!("name: {name}"))
+        .and(format!("redirect URIs: {uris:?}"))
+        .and(format!("refresh tokens: {refreshes}"))
+        .and(format!("origin: {origin} on {at}"))
+        .and(format!("current access: {grants}"))
 }

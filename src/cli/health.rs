@@ -8,6 +8,7 @@ use std::{
 use common::bounded;
 use serde::Deserialize;
 
+use super::terminal::Text;
 use crate::{app, config::Config, error::Error};
 
 /// The time for an answer. The service gives each of its parts two seconds.
@@ -36,7 +37,7 @@ struct Dependency {
 ///
 /// # Errors
 /// Nothing answers there as the service does.
-pub async fn health(config: &Config) -> Result<(String, bool), Error> {
+pub async fn health(config: &Config) -> Result<(Text, bool), Error> {
     let address = address(config.listen)?;
     let asked = app::local_http_client()?.get(format!("http://{address}/api/health")).timeout(PATIENCE).send().await;
     let silent = |_| Error::invalid(format!("listen: no service answers at {address}"));
@@ -45,7 +46,7 @@ pub async fn health(config: &Config) -> Result<(String, bool), Error> {
     let troubles = data.dependencies.iter().filter(|part| part.status != "ok");
     let parts = troubles.map(|part| format!("{} is {}", part.name, part.status));
     let said: Vec<String> = std::iter::once(data.status).chain(parts).collect();
-    Ok((said.join(", "), data.ready))
+    Ok((Text::line(said.join(", ")), data.ready))
 }
 
 /// The address at which this machine reaches a service that accepts requests at `listen`.

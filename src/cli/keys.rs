@@ -7,7 +7,7 @@ use issuer::keys::{
     rotation::{Former, rotate},
 };
 
-use super::check_embedded;
+use super::{check_embedded, terminal::Text};
 use crate::{app, config::Config, error::Error};
 
 /// Signing-key commands for operators.
@@ -22,7 +22,7 @@ pub enum KeysCommand {
 }
 
 /// Runs `keys …` and returns the text to print.
-pub async fn keys(command: &KeysCommand, config: &Config, clock: &Clock, random: &Random) -> Result<String, Error> {
+pub async fn keys(command: &KeysCommand, config: &Config, clock: &Clock, random: &Random) -> Result<Text, Error> {
     check_embedded(config)?;
     let KeysCommand::Rotate { discard_old } = command;
     let db = app::open_existing_database(config).await?.writer;
@@ -34,13 +34,11 @@ pub async fn keys(command: &KeysCommand, config: &Config, clock: &Clock, random:
     })?;
     let key = rotated.ok_or_else(|| Error::invalid("keys rotate: another process has just replaced the key"))?;
     let (id, at) = (key.id, key.signs_from.format("%Y-%m-%d %H:%M:%S UTC"));
-    Ok(match former {
-        Former::Published => {
-            format!("new key: {id}\nIt signs from {at}. Tokens that the old key signed stay valid until they expire.")
-        }
-        Former::Deleted => format!(
-            "new key: {id}\nThe old keys are deleted. Restart the service to refuse their tokens at once; otherwise it may accept \
-             them for 15 minutes."
-        ),
-    })
+    let then = match former {
+        Former::Published => format!("It signs from {at}. Tokens that the old key signed stay valid until they expire."),
+        Former::Deleted => "The old keys are deleted. Restart the service to refuse their tokens at once; otherwise it may accept them \
+                            for 15 minutes."
+            .to_owned(),
+    };
+    Ok(Text::line(format!("new key: {id}")).and(then))
 }

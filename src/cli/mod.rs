@@ -12,8 +12,9 @@ mod table;
 pub mod terminal;
 pub mod user;
 
-use std::{io::IsTerminal as _, net::SocketAddr};
+use std::net::SocketAddr;
 
+use api::models::parse_day;
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
 use common::{clock::Clock, random::Random};
@@ -30,7 +31,7 @@ use self::{
     },
     secrets::{SecretsCommand, secrets},
     subscription::{Subscription, subscription},
-    terminal::say,
+    terminal::{Text, note, say},
     user::{User, user},
 };
 use crate::{
@@ -130,7 +131,7 @@ pub struct Simulator {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub sites: Option<u32>,
     /// The simulated current day.
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_day)]
     pub today: Option<NaiveDate>,
     /// Least time from a request to its response, in milliseconds.
     #[arg(long, value_name = "N")]
@@ -161,9 +162,9 @@ impl Simulator {
 pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Openapi { operations: true } => say(&api::operation::listing())?,
-        Command::Openapi { operations: false } => say(&api::document::committed_text())?,
-        Command::Settings => say(&config::page())?,
+        Command::Openapi { operations: true } => say(&Text::own(&api::operation::listing()))?,
+        Command::Openapi { operations: false } => say(&Text::own(&api::document::committed_text()))?,
+        Command::Settings => say(&Text::own(&config::page()))?,
         Command::Check => {
             let (said, is_well) = check::check(&Config::of_process()?, &clock, &Random::system()).await?;
             say(&said)?;
@@ -180,7 +181,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         }
         Command::Migrate => {
             app::migrate(&Config::of_process()?).await?;
-            println!("the database is up to date");
+            say(&Text::line("the database is up to date"))?;
         }
         Command::Subscription(command) => {
             say(&subscription(&command, &Config::of_process()?, &clock).await?)?;
@@ -197,14 +198,14 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::User(command) => {
             let said = user(&command, &Config::of_process()?, &clock, &Random::system()).await?;
             say(&said.result)?;
-            if let Some(note) = said.note {
-                eprintln!("{note}");
+            if let Some(more) = said.note {
+                note(&more);
             }
         }
         Command::Serve => Box::pin(serve(Config::of_process()?, clock)).await?,
         Command::Login(Login { at, scope }) => {
             let scope = scope.as_deref().unwrap_or(EVERYTHING);
-            say(&sign_in(&at, scope, &Config::of_process()?).await?)?;
+            say(&Text::line(sign_in(&at, scope, &Config::of_process()?).await?))?;
         }
         Command::Logout(options) => say(&logout(&options, &Config::of_process()?).await?)?,
         Command::Sites(options) => say(&sites(&options, &Config::of_process()?).await?)?,
@@ -227,10 +228,10 @@ async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::E
     let service = Box::pin(app::start(config.clone(), clock, Random::system())).await?;
     tracing::info!(address = %service.address, "accepting requests");
     let stop = told_to_stop()?;
-    println!("listening on {}", service.base_url);
-    if std::io::stdout().is_terminal() {
+    say(&Text::line(format!("listening on {}", service.base_url)))?;
+    if terminal::is_read() {
         let demo_people = app::demo_people(&config, service.address, &config.base_url(service.address))?;
-        println!("{}", greeting::greeting(&config, &service.base_url, demo_people));
+        say(&greeting::greeting(&config, &service.base_url, demo_people))?;
     }
     stop.await;
     tracing::info!("stopping");
@@ -243,7 +244,7 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
     options.over(&mut config.simulator);
     let simulator = demo::alone(&config.simulator, &clock).await?;
     let stop = told_to_stop()?;
-    println!("listening on {}", simulator.url());
+    say(&Text::line(format!("listening on {}", simulator.url())))?;
     stop.await;
     simulator.shutdown().await;
     Ok(())

@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use common::random::Random;
 
+use super::terminal::Text;
 use crate::{
     app::{self, Resealed},
     config::Config,
@@ -17,12 +18,12 @@ pub enum SecretsCommand {
 }
 
 /// Runs `secrets …` and returns the text to print.
-pub async fn secrets(command: &SecretsCommand, config: &Config, random: &Random) -> Result<String, Error> {
+pub async fn secrets(command: &SecretsCommand, config: &Config, random: &Random) -> Result<Text, Error> {
     let SecretsCommand::Rotate = command;
     let Resealed { count, key_file } = app::rotate_secrets(config, random).await?;
     let then = match key_file {
         Some(path) => format!("The new key is in {}.", path.display()),
         None => "Remove secrets.previous_key from the settings now.".to_owned(),
     };
-    Ok(format!("resealed: {count}\n{then}"))
+    Ok(Text::line(format!("resealed: {count}")).and(then))
 }

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-use api::billing::SubscriptionStatus;
-use chrono::{DateTime, Days, NaiveDate, NaiveTime, SecondsFormat, SubsecRound as _, Utc};
+use api::{
+    billing::SubscriptionStatus,
+    models::{FIRST_DAY, LAST_DAY, parse_day, parse_time},
+};
+use chrono::{DateTime, Days, NaiveTime, SecondsFormat, SubsecRound as _, Utc};
 use clap::{Args, Subcommand, ValueEnum};
 use common::clock::Clock;
 use entity::user::{self, Plan, PlanState};
 
-use super::table::table;
+use super::{table::table, terminal::Text};
 use crate::{
     app,
     config::Config,
@@ -61,13 +64,11 @@ impl Set {
 
 /// Parses a time, or a date that counts to its end.
 fn end(text: &str) -> Result<DateTime<Utc>, String> {
-    let date = text.parse::<NaiveDate>().ok().and_then(|date| date.checked_add_days(Days::new(1)));
+    let date = parse_day(text).ok().and_then(|date| date.checked_add_days(Days::new(1)));
     let time = date.map(|day| day.and_time(NaiveTime::MIN).and_utc());
-    let time = time.or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc().trunc_subsecs(3)));
-    let far = NaiveDate::from_ymd_opt(9000, 1, 1).map(|day| day.and_time(NaiveTime::MIN).and_utc());
-    let time = time.filter(|time| far.is_some_and(|far| *time <= far));
+    let time = time.or_else(|| parse_time(text).ok().map(|time| time.trunc_subsecs(3)));
     time.ok_or_else(|| {
-        "allowed is a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z, before the year 9000".to_owned()
+        format!("allowed is a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z, from {FIRST_DAY} to {LAST_DAY}")
     })
 }
 
@@ -121,7 +122,7 @@ impl From<PlanName> for Plan {
 }
 
 /// Runs `subscription …` and returns the text to print.
-pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
+pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<Text, Error> {
     let db = app::open_existing_database(config).await?.writer;
     let user = match command {
         Subscription::List => return Ok(listed(config, &subscriptions::list(&db).await?, clock.now())),
@@ -132,7 +133,7 @@ pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock
 }
 
 /// The people, one a line, with the part of their state that tells them apart.
-fn listed(config: &Config, users: &[user::Model], now: DateTime<Utc>) -> String {
+fn listed(config: &Config, users: &[user::Model], now: DateTime<Utc>) -> Text {
     let rows = users.iter().map(|user| {
         let who = user.email.as_ref().unwrap_or(&user.subject);
         let state = state(&InForce::of(&config.billing, user, now), user);
@@ -143,13 +144,14 @@ fn listed(config: &Config, users: &[user::Model], now: DateTime<Utc>) -> String 
 
 /// Describes the plan, its state and its user, with every value that lets an operator tell two people apart. Text from issuers is
 /// quoted, so that it cannot imitate other output on a terminal.
-fn described(config: &Config, user: &user::Model, now: DateTime<Utc>) -> String {
-    let state = state(&InForce::of(&config.billing, user, now), user);
-    let email = user.email.as_ref().map_or_else(String::new, |email| {
-        format!("\nemail: {email:?} ({})", if user.email_verified { "verified" } else { "not verified" })
-    });
-    let (id, issuer, subject, plan) = (user.id, &user.issuer, &user.subject, user.plan.name());
-    format!("plan: {plan}\nstate: {state}\nid: {id}\nissuer: {issuer:?}\nsubject: {subject:?}{email}")
+fn described(config: &Config, user: &user::Model, now: DateTime<Utc>) -> Text {
+    let text = Text::line(format!("plan: {}", user.plan.name()))
+        .and(format!("state: {}", state(&InForce::of(&config.billing, user, now), user)))
+        .and(format!("id: {}", user.id))
+        .and(format!("issuer: {:?}", user.issuer))
+        .and(format!("subject: {:?}", user.subject));
+    let Some(email) = &user.email else { return text };
+    text.and(format!("email: {email:?} ({})", if user.email_verified { "verified" } else { "not verified" }))
 }
 
 /// Names the state in force, and until when it holds or since when it has.
@@ -184,9 +186,9 @@ mod tests {
         let departures = identity::departures::Departures::new([1; 32]);
         crate::demo::world::people(&db, &departures, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };
-        let said = subscription(&show, &config, &clock).await.unwrap();
+        let said = subscription(&show, &config, &clock).await.unwrap().to_string();
         let id = subscriptions::show(&db, "demo-lapsed").await.unwrap().id;
-        let all = subscription(&Subscription::List, &config, &clock).await.unwrap();
+        let all = subscription(&Subscription::List, &config, &clock).await.unwrap().to_string();
         let line = all.lines().find(|line| line.contains("lapsed@demo.test")).unwrap();
         assert_eq!(
             line.split_whitespace().collect::<Vec<_>>(),
@@ -218,10 +220,11 @@ mod tests {
         ] {
             let until = until.map(|until| end(until).unwrap());
             let set = Subscription::Set(Set { user: "demo-lapsed".into(), plan, state, until });
-            assert_eq!(subscription(&set, &config, &clock).await.unwrap(), format!("{said}\n{whose}"));
+            let printed = subscription(&set, &config, &clock).await.unwrap().to_string();
+            assert_eq!(printed, format!("{said}\n{whose}"));
         }
         let off = Config { billing: Billing { enabled: false, ..Billing::default() }, ..config };
-        let said = subscription(&show, &off, &clock).await.unwrap();
+        let said = subscription(&show, &off, &clock).await.unwrap().to_string();
         assert!(said.starts_with("plan: none\nstate: not_required"), "{said}");
     }
 
@@ -230,7 +233,7 @@ mod tests {
         let read = |text: &str| end(text).map(|time| time.to_rfc3339_opts(SecondsFormat::Millis, true));
         for (text, time) in [
             ("2026-12-31", "2027-01-01T00:00:00.000Z"),
-            ("8999-12-31", "9000-01-01T00:00:00.000Z"),
+            ("2200-12-31", "2201-01-01T00:00:00.000Z"),
             ("2026-12-31T12:00:00Z", "2026-12-31T12:00:00.000Z"),
             ("2026-12-31T12:00:00.123456+02:00", "2026-12-31T10:00:00.123Z"),
         ] {
@@ -242,9 +245,12 @@ mod tests {
             "2026-02-30",
             "31.12.2026",
             "2026-12-31T12:00:00",
-            "9000-01-01",
-            "9000-01-01T00:00:01Z",
-            "+20000-01-01",
+            "2201-01-01",
+            "2201-01-01T00:00:00Z",
+            "1899-12-31",
+            "-262143-01-01",
+            "+262142-12-31",
+            "+262142-12-31T23:59:59Z",
         ] {
             assert!(read(text).is_err_and(|said| said.contains("2026-12-31T12:00:00Z")), "{text}");
         }

@@ -2,24 +2,26 @@
 
 use std::fmt::Write as _;
 
-/// `rows` below `heading`, each cell as wide as the widest of its column. Columns of numbers stand to the right.
+use super::terminal::{Text, short};
+
+/// `rows` below `heading`, each cell as wide as the widest of its column. Columns of numbers stand to the right. A cell is one clean line of
+/// at most 200 characters, so that no cell is a row and no width is beyond what a format takes.
 #[must_use]
-pub fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<[String; N]> = std::iter::once(heading.map(str::to_owned)).chain(rows).collect();
+pub fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Text {
+    let cells = |row: [String; N]| row.map(|cell| short(&cell));
+    let rows: Vec<[String; N]> = std::iter::once(heading.map(str::to_owned)).chain(rows.map(cells)).collect();
     let of_numbers: [bool; N] = std::array::from_fn(|column| rows.iter().skip(1).all(|row| is_number(&row[column])));
     let widths: [usize; N] =
         std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default());
-    let mut text = String::new();
-    for row in &rows {
+    let lines = rows.iter().map(|row| {
         let mut line = String::new();
         for ((cell, width), is_number) in row.iter().zip(widths).zip(of_numbers) {
             // Writing to a string cannot fail.
             let _ = if is_number { write!(line, "{cell:>width$}  ") } else { write!(line, "{cell:width$}  ") };
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text.trim_end().to_owned()
+        line.trim_end().to_owned()
+    });
+    lines.fold(Text::default(), Text::and)
 }
 
 /// Returns whether a cell holds a number, a change, or a sign that there is none.
@@ -34,8 +36,18 @@ mod tests {
     #[test]
     fn columns_are_aligned() {
         let rows = [["ann".to_owned(), "active".to_owned()], ["bärbel".to_owned(), "-".to_owned()]];
-        assert_eq!(table(["NAME", "STATE"], rows.into_iter()), "NAME    STATE\nann     active\nbärbel  -");
+        let drawn = table(["NAME", "STATE"], rows.into_iter()).to_string();
+        assert_eq!(drawn, "NAME    STATE\nann     active\nbärbel  -");
         let rows = [["a".to_owned(), "1,000".to_owned()], ["b".to_owned(), "–".to_owned()]];
-        assert_eq!(table(["", "CLICKS"], rows.into_iter()), "   CLICKS\na   1,000\nb       –");
+        assert_eq!(table(["", "CLICKS"], rows.into_iter()).to_string(), "   CLICKS\na   1,000\nb       –");
+    }
+
+    #[test]
+    fn a_cell_is_no_row_and_as_wide_as_a_format_takes() {
+        let rows = [["x\nforged owner 999,999".to_owned()], ["y".repeat(70_000)]];
+        let drawn = table(["NAME"], rows.into_iter()).to_string();
+        let lines: Vec<&str> = drawn.lines().collect();
+        assert_eq!(lines[1], "x\u{fffd}forged owner 999,999");
+        assert_eq!((lines.len(), lines[2].chars().count()), (3, 200));
     }
 }

@@ -1,8 +1,15 @@
-//! The output of commands. Servers and strangers wrote parts of it, and a terminal obeys some characters.
+//! The only way out of a command. Servers, databases and strangers wrote parts of what a command prints, and a terminal obeys some
+//! characters. So a command prints [`Text`] alone, whose lines are clean, by [`say`], [`note`] or [`Progress`]; Clippy refuses other ways.
 
-use std::io::{ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
+use std::{
+    fmt::{self, Display},
+    io::{self, ErrorKind, IsTerminal as _, Stderr, Stdout, Write as _},
+};
 
 use serde::Serialize;
+
+/// The most characters of a cell of a table, and of a name in a sentence.
+const WIDEST: usize = 200;
 
 /// Returns whether a terminal shows a character as it is, and in its place.
 fn is_plain(c: char) -> bool {
@@ -10,35 +17,102 @@ fn is_plain(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
 }
 
-/// `text` without characters that a terminal would obey or that change its order.
-#[must_use]
-pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c == '\n' || is_plain(c) { c } else { '\u{fffd}' }).collect()
+/// Returns one line without characters that a terminal would obey or that change its order.
+fn line(text: &str) -> String {
+    text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect()
 }
 
-/// [`plain`], as one line.
+/// Returns a name as a cell of a table or a sentence holds it: one clean line of at most 200 characters.
 #[must_use]
-pub fn plain_line(text: &str) -> String {
-    plain(text).replace('\n', "\u{fffd}")
+pub fn short(text: &str) -> String {
+    let clean = line(text);
+    if clean.chars().nth(WIDEST).is_none() {
+        return clean;
+    }
+    clean.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
-/// `value` as JSON, with escapes for the characters that [`plain`] replaces.
+/// The output of a command. Each line is cleaned when it is added, so that no text in a line begins another one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text(Vec<String>);
+
+impl Text {
+    /// One line.
+    #[must_use]
+    pub fn line(text: impl Display) -> Self {
+        Self::default().and(text)
+    }
+
+    /// Lines that this program wrote, or JSON of [`json`].
+    #[must_use]
+    pub fn own(text: &str) -> Self {
+        Self(text.lines().map(line).collect())
+    }
+
+    /// The same text with one more line.
+    #[must_use]
+    pub fn and(mut self, text: impl Display) -> Self {
+        self.0.push(line(&text.to_string()));
+        self
+    }
+
+    /// The same text with another one below.
+    #[must_use]
+    pub fn above(mut self, below: Self) -> Self {
+        self.0.extend(below.0);
+        self
+    }
+}
+
+impl Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+/// `value` as JSON, with escapes for the characters that a [`Text`] replaces.
 ///
 /// # Errors
 /// The value cannot be JSON.
-pub fn json(value: &impl Serialize) -> Result<String, serde_json::Error> {
+pub fn json(value: &impl Serialize) -> Result<Text, serde_json::Error> {
     let text = serde_json::to_string_pretty(value)?;
     // Such characters are in strings only, and none is beyond the basic plane.
     let escaped = |c: char| if c == '\n' || is_plain(c) { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
-    Ok(text.chars().map(escaped).collect())
+    Ok(Text::own(&text.chars().map(escaped).collect::<String>()))
 }
 
-/// Prints a line on stdout. A reader who has enough, such as `head`, is no failure.
-pub(super) fn say(text: &str) -> std::io::Result<()> {
-    match writeln!(stdout(), "{}", plain(text.trim_end_matches('\n'))) {
+/// Prints a text on stdout. A reader who has enough, such as `head`, is no failure.
+pub(super) fn say(text: &Text) -> io::Result<()> {
+    match writeln!(stdout(), "{text}") {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
     }
+}
+
+/// Prints a text on stderr, for the person and not for a program that reads the output.
+pub fn note(text: &Text) {
+    // There is no other place to say that stderr is closed.
+    let _ = writeln!(stderr(), "{text}");
+}
+
+/// Returns whether a person reads stdout.
+pub(super) fn is_read() -> bool {
+    stdout().is_terminal()
+}
+
+/// Returns whether a person reads stderr.
+pub(super) fn is_watched() -> bool {
+    stderr().is_terminal()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the way out")]
+fn stdout() -> Stdout {
+    io::stdout()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the way out")]
+fn stderr() -> Stderr {
+    io::stderr()
 }
 
 /// The last line of a terminal, while something takes long. It is cleared at the end.
@@ -49,13 +123,13 @@ pub(super) struct Progress {
 impl Progress {
     /// Nothing is said yet.
     pub fn new() -> Self {
-        Self { on_terminal: stderr().is_terminal() }
+        Self { on_terminal: is_watched() }
     }
 
     /// Replaces the line.
     pub fn say(&self, text: &str) {
         if self.on_terminal {
-            eprint!("\r{}\x1b[K", plain_line(text));
+            let _ = write!(stderr(), "\r{}\x1b[K", short(text));
         }
     }
 }
@@ -63,7 +137,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.on_terminal {
-            eprint!("\r\x1b[K");
+            let _ = write!(stderr(), "\r\x1b[K");
         }
     }
 }
@@ -72,13 +146,23 @@ impl Drop for Progress {
 mod tests {
     use super::*;
 
+    /// ESC, OSC, DEL, C1, marks of direction, and separators of lines.
+    const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{9b}\u{61c}\u{200f}\u{202e}\u{2066}\r\u{2028}";
+
     #[test]
     fn what_a_terminal_would_obey_is_replaced_in_text_and_escaped_in_json() {
-        let hostile = "a\u{1b}[2J\u{7f}\u{9b}\u{61c}\u{200f}\u{202e}\u{2066}";
-        assert_eq!(plain(&format!("{hostile}\nb")), "a\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\nb");
-        assert_eq!(plain_line("a\nb"), "a\u{fffd}b");
-        let text = json(&[hostile, "שלום é\n"]).unwrap();
-        assert_eq!(plain(&text), text);
-        assert_eq!(serde_json::from_str::<[String; 2]>(&text).unwrap(), [hostile, "שלום é\n"]);
+        let clean = "a\u{fffd}[2J\u{fffd}]0;x\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}";
+        assert_eq!(Text::line(HOSTILE).and("b\nc").to_string(), format!("{clean}\nb\u{fffd}c"));
+        assert_eq!(Text::own(&format!("{HOSTILE}\nb\n")).to_string(), format!("{clean}\nb"));
+        let printed = json(&[HOSTILE, "שלום é\n"]).unwrap().to_string();
+        assert_eq!(serde_json::from_str::<[String; 2]>(&printed).unwrap(), [HOSTILE, "שלום é\n"]);
+        assert!(!printed.contains('\u{fffd}') && printed.lines().count() == 4, "{printed}");
+    }
+
+    #[test]
+    fn a_name_is_one_line_of_200_characters() {
+        assert_eq!(short("a\nb"), "a\u{fffd}b");
+        assert_eq!(short(&"é".repeat(200)), "é".repeat(200));
+        assert_eq!(short(&"é".repeat(70_000)), format!("{}…", "é".repeat(199)));
     }
 }

@@ -12,7 +12,7 @@ use issuer::{
     mail::Mailer,
 };
 
-use super::table::table;
+use super::{table::table, terminal::Text};
 use crate::{app, config::Config, error::Error, services::team};
 
 /// Account commands for operators.
@@ -47,16 +47,16 @@ pub enum User {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
     /// The result, for stdout.
-    pub result: String,
+    pub result: Text,
     /// Advice about it, for stderr.
-    pub note: Option<String>,
+    pub note: Option<Text>,
 }
 
 impl Said {
     /// Adds something to know.
-    fn with(self, note: Option<String>) -> Self {
-        let notes: Vec<String> = [self.note, note].into_iter().flatten().collect();
-        Self { note: (!notes.is_empty()).then(|| notes.join("\n")), ..self }
+    fn with(self, advice: Option<String>) -> Self {
+        let Some(advice) = advice else { return self };
+        Self { note: Some(self.note.unwrap_or_default().and(advice)), ..self }
     }
 }
 
@@ -92,7 +92,7 @@ pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Rando
             let email = email.await?.email;
             let note = "The team grants that the person made have ended. Their other records stay: properties, annotations, share \
                         links. A new account with this address is another person.";
-            Ok(Said { result: format!("removed {email}"), note: Some(note.to_owned()) })
+            Ok(Said { result: Text::line(format!("removed {email}")), note: Some(Text::line(note)) })
         }
     }
 }
@@ -115,11 +115,18 @@ fn base_url(config: &Config) -> Result<BaseUrl, Error> {
 async fn invited(base_url: &BaseUrl, mailer: Option<&Mailer>, invitation: &Invitation) -> Said {
     let (email, url) = (&invitation.account.email, links::url(base_url, &invitation.token));
     let hand_over = format!("Give this link to {email}. It sets the password, works once, and expires in 24 hours.");
-    let Some(mailer) = mailer else { return Said { result: url, note: Some(hand_over) } };
+    let url = Text::line(url);
+    let Some(mailer) = mailer else { return Said { result: url, note: Some(Text::line(hand_over)) } };
     let letter = links::letter_of_operator(base_url, &invitation.token, invitation.is_new);
     match mailer.send(email, letter.subject, letter.text).await {
-        Ok(()) => Said { result: format!("A link was mailed to {email}. It expires in 24 hours."), note: None },
-        Err(error) => Said { result: url, note: Some(format!("The link could not be mailed: {error}\n{hand_over}")) },
+        Ok(()) => {
+            let sent = format!("A link was mailed to {email}. It expires in 24 hours.");
+            Said { result: Text::line(sent), note: None }
+        }
+        Err(error) => {
+            let failed = Text::line(format!("The link could not be mailed: {error}"));
+            Said { result: url, note: Some(failed.and(hand_over)) }
+        }
     }
 }
 
@@ -132,7 +139,7 @@ fn elsewhere(config: &Config) -> Option<String> {
 }
 
 /// The accounts, one a line.
-fn listed(accounts: &[account::Model]) -> String {
+fn listed(accounts: &[account::Model]) -> Text {
     let rows = accounts.iter().map(|account| {
         let name = account.name.clone().unwrap_or_else(|| "-".to_owned());
         [account.email.clone(), name, state(account), day(account.last_sign_in_at)]
@@ -186,7 +193,7 @@ mod tests {
         let expected = "E-MAIL         NAME  STATE            LAST SIGN-IN\n\
                         ann@corp.test  Ann   active           2026-09-21 14:13 UTC\n\
                         b@corp.test    -     no password yet  never";
-        assert_eq!(printed, expected);
+        assert_eq!(printed.to_string(), expected);
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::{collections::HashSet, net::SocketAddr};
 
+use api::models::{FIRST_DAY, LAST_DAY};
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "demo")]
 pub use simulator::{Conflict, Fault};
 
-use super::check::{Refusal, allow};
+use super::check::{Refusal, allow, require};
 
 /// A fault of the simulator, which this program was built without.
 #[cfg(not(feature = "demo"))]
@@ -30,7 +31,7 @@ pub struct Simulator {
     #[schemars(range(min = 0, max = 10_000))]
     pub sites: u32,
     /// Current day of the simulator.
-    #[schemars(extend("x-allowed" = "a day such as `2026-03-01`", "x-default" = "today in America/Los_Angeles"))]
+    #[schemars(extend("x-allowed" = "a day such as `2026-03-01`, from 1900 to 2200", "x-default" = "today in America/Los_Angeles"))]
     pub today: Option<NaiveDate>,
     /// Least time from a request to its answer, in milliseconds.
     pub latency_ms: u64,
@@ -53,6 +54,7 @@ impl Default for Simulator {
 
 impl Simulator {
     pub(super) fn check(&self) -> Result<(), Refusal> {
+        require(self.today.is_none_or(|today| (FIRST_DAY..=LAST_DAY).contains(&today)), "simulator.today")?;
         let mut kinds = HashSet::new();
         for fault in self.fail.iter().map(ToString::to_string) {
             let kind = fault.split(':').next().unwrap_or_default().to_owned();

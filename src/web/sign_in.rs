@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::error::ApiError;
 use chrono::{DateTime, Utc};
 use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
 use identity::{
@@ -15,6 +16,7 @@ use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use pages::{
     attempts::{self, SpentAttempts},
     cookie::{self, SealedCookie},
+    form,
     own_host::on_own_host,
     page::Page,
     paths::Paths,
@@ -23,7 +25,7 @@ use poem::{
     EndpointExt, IntoResponse, Request, Response, RouteMethod, get, handler,
     http::{StatusCode, header},
     post,
-    web::{Data, Query},
+    web::Data,
 };
 use sea_orm::SqlErr;
 use serde::{Deserialize, Serialize};
@@ -61,7 +63,6 @@ struct Remembered {
     expires_at: DateTime<Utc>,
 }
 
-#[derive(Deserialize)]
 struct Begin {
     return_to: Option<String>,
     login_hint: Option<String>,
@@ -69,12 +70,27 @@ struct Begin {
     again: Option<String>,
 }
 
-#[derive(Deserialize)]
 struct Answer {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
     iss: Option<String>,
+}
+
+impl Begin {
+    fn of(request: &Request) -> Result<Self, ApiError> {
+        let query = form::of_query(request)?;
+        let field = |name: &str| form::first(&query, name).map(str::to_owned);
+        Ok(Self { return_to: field("return_to"), login_hint: field("login_hint"), again: field("again") })
+    }
+}
+
+impl Answer {
+    fn of(request: &Request) -> Result<Self, ApiError> {
+        let query = form::of_query(request)?;
+        let field = |name: &str| form::first(&query, name).map(str::to_owned);
+        Ok(Self { code: field("code"), state: field("state"), error: field("error"), iss: field("iss") })
+    }
 }
 
 impl BrowserSignIn {
@@ -202,14 +218,15 @@ fn attempt(remembered: &Remembered) -> Attempt {
 }
 
 #[handler]
-async fn login(Data(sign_in): Data<&BrowserSignIn>, Query(begin): Query<Begin>) -> Response {
+async fn login(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> poem::Result<Response> {
+    let begin = Begin::of(request)?;
     let return_to = begin.return_to.clone().unwrap_or_else(|| account::PATH.to_owned());
-    sign_in.leave(begin).await.unwrap_or_else(|error| page(&error, &return_to))
+    Ok(sign_in.leave(begin).await.unwrap_or_else(|error| page(&error, &return_to)))
 }
 
 #[handler]
-async fn callback(Data(sign_in): Data<&BrowserSignIn>, request: &Request, Query(answer): Query<Answer>) -> Response {
-    sign_in.come_back(request, answer).await
+async fn callback(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> poem::Result<Response> {
+    Ok(sign_in.come_back(request, Answer::of(request)?).await)
 }
 
 #[handler]

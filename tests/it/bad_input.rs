@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::support::{
     actor::{Actor, Answer},
-    app::shared,
+    app::{TestApp, shared},
+    signed_in::Browser,
 };
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
@@ -249,7 +250,7 @@ fn query_string() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         8 => prop::sample::select(vec![
             "startDate", "endDate", "compareStart", "compareEnd", "classification", "searchType", "filters", "scope",
-            "queryLimit", "pageLimit", "days",
+            "queryLimit", "pageLimit", "days", "compare", "period", "metric", "offset", "find",
         ])
         .prop_map(str::to_owned),
         1 => "[ -~]{0,8}",
@@ -261,7 +262,8 @@ fn query_string() -> impl Strategy<Value = String> {
             r#"[{"dimension":"query","operator":"contains","value":"a"}]"#,
             r#"[{"dimension":"page","operator":"not_contains","value":"b","logic":"or"}]"#,
             r#"[{"dimension":"country","operator":"equals","value":"usa"},{"dimension":"query","operator":"equals","value":"a","logic":"or"}]"#,
-            "[]", "0", "-1",
+            "[]", "0", "-1", "-262143-01-01", "0000-01-01", "1900-01-01", "2200-12-31", "9999-12-31", "+262142-12-31",
+            "previous_year", "previous_calendar_period", "last_480_days", "last_year",
         ])
         .prop_map(str::to_owned),
         1 => "\\PC{0,12}",
@@ -271,10 +273,16 @@ fn query_string() -> impl Strategy<Value = String> {
         .prop_map(|pairs| url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
-/// Every response is validated against the document on arrival, so this test checks only the status.
+/// Every response of the API is validated against the document on arrival, so this test checks only the status.
 #[tokio::test]
 async fn no_query_string_is_a_fault() {
-    let (owner, performance) = performance().await;
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let [performance, links] = ["performance", "share-links"].map(|name| format!("/api/properties/{property}/{name}"));
+    let link = owner.post(&links, &json!({ "name": "Noise" })).await.expect(201).json["data"]["token"].clone();
+    let (browser, link) = (Browser::signed_in(&app, "owner").await, link.as_str().unwrap());
+    let pages = [format!("/p/{property}"), format!("/share/{link}"), format!("/p/{property}/queries"), "/".to_owned()];
     let mut runner = TestRunner::deterministic();
     for _ in 0..150 {
         let query = query_string().new_tree(&mut runner).unwrap().current();
@@ -285,6 +293,15 @@ async fn no_query_string_is_a_fault() {
                 404 => assert!(query.contains("classification="), "{query}"),
                 _ => assert_names(&answer, "", &query),
             }
+        }
+        for page in &pages {
+            let shown = browser.get(&format!("{page}?{query}")).await;
+            assert!(
+                [200, 400, 404].contains(&shown.status.as_u16()),
+                "{page}?{query}: {} {}",
+                shown.status,
+                shown.body
+            );
         }
     }
 }

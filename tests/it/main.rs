@@ -1,6 +1,7 @@
 //! Tests of behaviour through the public API, over real HTTP. One binary, so that it links once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
+#![expect(clippy::print_stdout, reason = "some tests say what they measured")]
 
 mod abuse;
 mod account;
@@ -20,6 +21,7 @@ mod deploy;
 mod discovery;
 mod disks;
 mod documents;
+mod edges;
 mod embedded_issuer;
 mod endless;
 mod examples;

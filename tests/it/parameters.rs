@@ -55,7 +55,7 @@ fn misspelt(name: &str) -> BTreeSet<String> {
 }
 
 /// The path of an operation, with the id of a real property or the token of a real link.
-async fn real_path(owner: &Actor, operation: &Documented, property: &str) -> String {
+pub async fn real_path(owner: &Actor, operation: &Documented, property: &str) -> String {
     if !operation.path.contains("{token}") {
         return operation.at(property);
     }

@@ -114,7 +114,7 @@ async function allowMore({ page, docs, property, step, at, look }) {
     await look(page, 'account-only-read');
     await card.getByLabel('Everything it asks for').check();
     await card.getByRole('button', { name: 'Save' }).click();
-    await page.getByText("Your choice counts from the application's next request on.").waitFor();
+    await page.getByText("Your choice was stored. It counts from the application's next request on.").waitFor();
   });
   const written = await step('its next write goes through without a new token', write);
   if (written.status >= 300 || written.token !== refused.token) throw new Error(`${written.status} ${written.text}`);

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import yaml
@@ -25,6 +26,8 @@ DATA = re.search(r"^VOLUME (\S+)$", CONTAINERFILE, re.MULTILINE)[1]
 GIVEN = {
     "PUBLIC_HOST": "search.example.org",
     "POSTGRES_PASSWORD": "ab" * 24,
+    "REDIS_PASSWORD": "cd" * 24,
+    "SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES": "10.244.7.0/28",
     "SIGHTLINE_SECRETS__KEY": "ab" * 32,
     "SIGHTLINE_SEARCH_ENGINE__CLIENT_ID": "id",
     "SIGHTLINE_SEARCH_ENGINE__CLIENT_SECRET": "secret",
@@ -85,13 +88,30 @@ def compose(file: Path) -> None:
     for volume in [place.split(":")[0] for one in services.values() for place in one.get("volumes", [])]:
         need(volume in whole["volumes"] or (file.parent / volume).is_file(), f"there is no volume {volume}")
     (network,) = whole["networks"]["default"]["ipam"]["config"]
-    need(settings["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES"] == network["subnet"], "the proxy's network is not trusted")
+    address = services["proxy"]["networks"]["default"]["ipv4_address"]
+    need(settings["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES"] == address, "another address than the proxy's is trusted")
+    subnet, others = ip_network(network["subnet"]), ip_network(network["ip_range"])
+    need(ip_address(address) in subnet and others.subnet_of(subnet), "the proxy or the others are in another network")
+    need(ip_address(address) not in others and address != network["gateway"], "another container may get the proxy's address")
+    apart(services, whole["networks"])
     proxy = (file.parent / "Caddyfile").read_text()
     need(re.search(rf"dynamic a {{\s+name sightline\s+port {PORT}\s", proxy), f"the proxy does not lead to sightline at {PORT}")
     need(settings["SIGHTLINE_BASE_URL"].split("//")[1] in services["proxy"]["networks"]["default"]["aliases"], "base_url leads elsewhere")
     for name in ("SIGHTLINE_DATABASE__URL", "SIGHTLINE_REDIS__URL"):
         if place := host_and_port(settings, name):
             need(place[0] in services and place[0] in service["depends_on"], f"{name} names no service of the file")
+
+
+def apart(services: dict, networks: dict) -> None:
+    """The proxy alone is published, and the service alone reaches what keeps data, by a password."""
+    published = [name for name, one in services.items() if "ports" in one]
+    need(published == ["proxy"], f"ports of {published} are published")
+    for name in services.keys() - {"proxy", "sightline"}:
+        need(services[name]["networks"] == ["data"] and networks["data"]["internal"], f"{name} is in a network of others")
+    if redis := services.get("redis"):
+        command = redis["command"]
+        need(command[command.index("--requirepass") + 1] == GIVEN["REDIS_PASSWORD"], "Redis asks for another password")
+        need(f":{GIVEN['REDIS_PASSWORD']}@" in services["sightline"]["environment"]["SIGHTLINE_REDIS__URL"], "redis.url has no password")
 
 
 def pod_ports(objects: list[dict]) -> dict[str, dict[str, int]]:
@@ -117,12 +137,37 @@ def kubernetes_pod(spec: dict, objects: list[dict]) -> dict[str, str]:
     maps = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     settings: dict[str, str] = {}
     for source in container["envFrom"]:
-        settings |= maps[source["configMapRef"]["name"]] if "configMapRef" in source else {}
+        # The head of the file says which maps a person makes.
+        settings |= maps.get(source["configMapRef"]["name"], {}) if "configMapRef" in source else {}
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     need(ports["http"] == PORT and settings["SIGHTLINE_METRICS__LISTEN"].endswith(f":{ports['metrics']}"), f"the ports are {ports}")
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         need(container[probe]["httpGet"]["port"] == "http", f"{probe} asks another port")
     return settings
+
+
+def policies(objects: list[dict], pods: dict[str, dict[str, int]], settings: dict[str, str]) -> None:
+    """Each pod has a policy that lets in what needs it, at the ports that it has."""
+    found = {one["spec"]["podSelector"]["matchLabels"]["app"]: one["spec"] for one in objects if one["kind"] == "NetworkPolicy"}
+    need(found.keys() == pods.keys(), f"there are policies for {sorted(found)}, and pods {sorted(pods)}")
+    for app, spec in found.items():
+        need(spec["policyTypes"] == ["Ingress", "Egress"], f"{app}: one direction is open")
+        need(all(rule.get("from") and rule.get("ports") for rule in spec["ingress"]), f"{app}: everybody is let in")
+        ports = sorted(port["port"] for rule in spec["ingress"] for port in rule["ports"])
+        need(ports == sorted(pods[app].values()), f"{app}: the policy opens {ports}")
+        if app != "sightline":
+            (rule,) = spec["ingress"]
+            need(rule["from"] == [{"podSelector": {"matchLabels": {"app": "sightline"}}}], f"{app}: others than the service are let in")
+            need(not spec.get("egress"), f"{app} reaches something")
+    ways_out = [
+        (peer["podSelector"]["matchLabels"]["app"], port["port"])
+        for rule in found["sightline"]["egress"]
+        for peer in rule.get("to", [])
+        if "podSelector" in peer
+        for port in rule["ports"]
+    ]
+    places = [host_and_port(settings, name) for name in ("SIGHTLINE_DATABASE__URL", "SIGHTLINE_REDIS__URL")]
+    need(ways_out == [place for place in places if place], f"the policy of the service leads to {ways_out}")
 
 
 def kubernetes(file: Path) -> None:
@@ -133,9 +178,13 @@ def kubernetes(file: Path) -> None:
     settings = kubernetes_pod(pod, objects)
     # The head of the file says which secrets a person makes.
     secrets = dict(re.findall(r"--from-literal=(SIGHTLINE_\w+)=(\S+)", text))
-    given = {name: GIVEN.get(name, value.replace("$PASSWORD", GIVEN["POSTGRES_PASSWORD"])) for name, value in secrets.items()}
+    passwords = {"$PASSWORD": GIVEN["POSTGRES_PASSWORD"], "$REDIS_PASSWORD": GIVEN["REDIS_PASSWORD"]}
+    known = re.compile(r"\$(?:REDIS_)?PASSWORD")
+    given = {name: GIVEN.get(name, known.sub(lambda found: passwords[found[0]], value)) for name, value in secrets.items()}
+    need("SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES" in given.keys() - settings.keys(), "the trusted proxies are not the operator's to name")
     accept(settings | given)
     pods = pod_ports(objects)
+    policies(objects, pods, settings | given)
     served: dict[str, list[int]] = {}
     for one in objects:
         if one["kind"] == "Service":

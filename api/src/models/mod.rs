@@ -2,6 +2,7 @@
 
 mod classification;
 mod data_state;
+mod day;
 mod feature;
 mod filter;
 mod granularity;
@@ -17,6 +18,7 @@ mod warning;
 
 pub use classification::Classification;
 pub use data_state::DataState;
+pub use day::{FIRST_DAY, LAST_DAY, parse_day, parse_time};
 pub use feature::Feature;
 pub use filter::{
     FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,

@@ -90,29 +90,36 @@ impl ParamValue for Compare {
 
 impl Compare {
     /// The window to compare `window` with. `None` if `previous_calendar_period` is asked of a window that is not made of whole
-    /// months.
+    /// months, or if the calendar does not reach that far back.
     #[must_use]
     pub fn before(self, Window { start_date, end_date }: Window) -> Option<Window> {
         let length = (end_date - start_date).num_days().unsigned_abs() + 1;
-        let earlier = |days| Window { start_date: start_date - Days::new(days), end_date: end_date - Days::new(days) };
-        Some(match self {
+        let window = |start_date, end_date| Some(Window { start_date, end_date });
+        let earlier = |days| window(days_before(start_date, days)?, days_before(end_date, days)?);
+        match self {
             Self::PreviousPeriod => earlier(length),
             Self::PreviousPeriodSameWeekdays => earlier(length.next_multiple_of(7)),
             Self::PreviousCalendarPeriod => {
                 let months = whole_months(start_date, end_date)?;
-                Window { start_date: start_date - Months::new(months), end_date: start_date - Days::new(1) }
+                window(months_before(start_date, months)?, days_before(start_date, 1)?)
             }
-            Self::PreviousYear => {
-                Window { start_date: start_date - Months::new(12), end_date: end_date - Months::new(12) }
-            }
+            Self::PreviousYear => window(months_before(start_date, 12)?, months_before(end_date, 12)?),
             Self::PreviousYearSameWeekdays => earlier(364),
-        })
+        }
     }
+}
+
+fn days_before(day: NaiveDate, days: u64) -> Option<NaiveDate> {
+    day.checked_sub_days(Days::new(days))
+}
+
+fn months_before(day: NaiveDate, months: u32) -> Option<NaiveDate> {
+    day.checked_sub_months(Months::new(months))
 }
 
 /// Returns the number of months from the first day of one to the last day of one. `None` if a month is not whole.
 fn whole_months(start: NaiveDate, end: NaiveDate) -> Option<u32> {
-    let after = end + Days::new(1);
+    let after = end.checked_add_days(Days::new(1))?;
     let months = 12 * (after.year() - start.year()) + after.month().cast_signed() - start.month().cast_signed();
     u32::try_from(months).ok().filter(|_| start.day() == 1 && after.day() == 1)
 }

@@ -24,7 +24,7 @@ pub use self::{
     text_field::{TextField, Written},
     unknown::{Ignored, judge},
 };
-use crate::error::ApiError;
+use crate::{error::ApiError, models::parse_day};
 
 /// A type that a query parameter can have.
 pub trait ParamValue: Sized {
@@ -123,6 +123,9 @@ impl QueryPairs {
             let name =
                 decode(name).ok_or_else(|| ApiError::invalid("query string", "a name is not percent-encoded UTF-8"))?;
             let value = decode(value).ok_or_else(|| ApiError::invalid(&name, "must be percent-encoded UTF-8"))?;
+            if value.contains('\0') {
+                return Err(ApiError::invalid(&name, "must not contain the NUL character"));
+            }
             pairs.entry(name).or_default().push(value);
         }
         Ok(Self { values: pairs, ignored: Ignored::default() })
@@ -243,10 +246,7 @@ impl ParamValue for NaiveDate {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let shaped = text.len() == 10
-            && text.bytes().enumerate().all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
-        let date = shaped.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten();
-        date.ok_or_else(|| "must be a calendar date, YYYY-MM-DD".to_owned())
+        parse_day(text)
     }
 
     fn to_value(&self) -> Value {

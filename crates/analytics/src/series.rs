@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use api::{
     analytics::{Period, SeriesPoint},
-    models::{Granularity, Window},
+    models::{Granularity, Window, parse_day},
 };
 use chrono::{DateTime, Datelike as _, Days, FixedOffset, Months, NaiveDate, SecondsFormat, TimeDelta, TimeZone as _};
 use chrono_tz::America::Los_Angeles;
@@ -40,7 +40,7 @@ impl Slot {
     /// Parses a key of the search engine: `2026-11-19`, or `2026-11-19T03:00:00-08:00`.
     #[must_use]
     pub fn parse(key: &str) -> Option<Self> {
-        if let Ok(date) = key.parse() {
+        if let Ok(date) = parse_day(key) {
             return Some(Self::day(date));
         }
         let hour = DateTime::parse_from_rfc3339(key).ok()?;

@@ -62,6 +62,12 @@ fn is_emoji(letter: char) -> bool {
     SET.has(letter)
 }
 
+/// Returns whether the text is one line without control characters, so that every database stores it and no terminal obeys it.
+#[must_use]
+pub fn is_line(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
 /// Returns the text on one line, without invisible characters. Joiners stay within words and emoji, because many scripts need them, and so
 /// does the variation selector of an emoji. Cleaning a clean text changes nothing.
 #[must_use]

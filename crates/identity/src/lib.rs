@@ -25,7 +25,7 @@ pub mod trail;
 use api::scope::Scopes;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use common::compute::Died;
+use common::{compute::Died, plain_text::is_line};
 use entity::user;
 use sea_orm::DbErr;
 use uuid::Uuid;
@@ -73,6 +73,15 @@ pub struct Email {
     pub address: String,
     /// True if the issuer has verified it.
     pub verified: bool,
+}
+
+impl Email {
+    /// Returns the address that an issuer states, or nothing if it holds a control character: no mail goes to such an address, and no
+    /// database looks it up alike.
+    #[must_use]
+    pub fn stated(address: &str, verified: bool) -> Option<Self> {
+        is_line(address).then(|| Self { address: address.to_owned(), verified })
+    }
 }
 
 /// A verified access token.

@@ -184,10 +184,13 @@ impl RelyingParty {
         if said.authorized_party().is_some_and(|party| party != &self.client_id) {
             return Err(failed("the ID token was made for another client"));
         }
+        if !plain_text::is_line(said.subject()) {
+            return Err(failed("the subject of the ID token holds control characters"));
+        }
         let mut redeemed = Redeemed {
             claims: claims_of(said, self.issuer().people()),
             issuer_session: session_of(token),
-            address: said.email().map(|address| stated(address, said.email_verified())),
+            address: said.email().and_then(|address| stated(address, said.email_verified())),
             proven_at: said.auth_time(),
         };
         if self.reads_userinfo && redeemed.address.is_none() {
@@ -216,15 +219,16 @@ impl Redeemed {
     /// Adds the address and name that the ID token lacks.
     fn complete(&mut self, claims: Option<&CoreUserInfoClaims>) {
         let Some(claims) = claims else { return };
-        self.address = claims.email().map(|address| stated(address, claims.email_verified()));
+        self.address = claims.email().and_then(|address| stated(address, claims.email_verified()));
         let name = claims.name().and_then(|name| name.get(None));
         let name = name.and_then(|name| plain_text::name(name.as_str()));
         self.claims.name = self.claims.name.take().or(name);
     }
 }
 
-fn stated(address: &EndUserEmail, verified: Option<bool>) -> StatedAddress {
-    StatedAddress { address: address.as_str().to_owned(), verified }
+fn stated(address: &EndUserEmail, verified: Option<bool>) -> Option<StatedAddress> {
+    let address = address.as_str();
+    plain_text::is_line(address).then(|| StatedAddress { address: address.to_owned(), verified })
 }
 
 /// The way in which the client proves its identity: HTTP Basic (the standard's default), unless the issuer accepts only the form.
@@ -271,7 +275,7 @@ fn claims_of(claims: &CoreIdTokenClaims, people: &str) -> Claims {
     Claims {
         issuer: people.to_owned(),
         subject: claims.subject().as_str().to_owned(),
-        email: email.map(|(address, verified)| Email { address: address.as_str().to_owned(), verified }),
+        email: email.and_then(|(address, verified)| Email::stated(address.as_str(), verified)),
         name: name.and_then(|name| plain_text::name(name.as_str())),
         issued_at: claims.issue_time().trunc_subsecs(0),
         auth_time: claims.auth_time().map(|at| at.trunc_subsecs(0)),

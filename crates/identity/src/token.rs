@@ -193,8 +193,9 @@ impl Verifier {
         if !is_of_a_person(&body) {
             return Err(TokenError::Invalid("belongs to a client, not to a person"));
         }
-        if [&body.sub, &body.jti, &body.client_id].iter().any(|id| id.is_empty() || id.len() > MAX_ID_CHARS) {
-            return Err(TokenError::Invalid("an identifier is empty or too long"));
+        let is_id = |id: &str| !id.is_empty() && id.len() <= MAX_ID_CHARS && plain_text::is_line(id);
+        if ![&body.sub, &body.jti, &body.client_id].into_iter().all(|id| is_id(id)) {
+            return Err(TokenError::Invalid("an identifier is empty, too long or holds control characters"));
         }
         let audience = body.aud.clone();
         let token = Arc::new(accepted(body, &self.people, digest, Times { issued_at, expires_at, auth_time }));
@@ -256,8 +257,9 @@ struct Times {
 
 fn accepted(body: Body, people: &str, digest: [u8; 32], times: Times) -> AccessToken {
     let Times { issued_at, expires_at, auth_time } = times;
-    let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
-    let scopes: Vec<String> = [body.scope, body.scp].into_iter().flatten().flat_map(Words::split).collect();
+    let email = body.email.zip(body.email_verified).and_then(|(address, verified)| Email::stated(&address, verified));
+    let words = [body.scope, body.scp].into_iter().flatten().flat_map(Words::split);
+    let scopes: Vec<String> = words.filter(|word| plain_text::is_line(word)).collect();
     let name = body.name.as_ref().and_then(serde_json::Value::as_str).and_then(plain_text::name);
     AccessToken {
         claims: Claims { issuer: people.to_owned(), subject: body.sub, email, name, issued_at, auth_time },

@@ -55,6 +55,18 @@ pub(super) struct Codes {
     pub user: UserCode,
 }
 
+/// The state of a machine's request, for somebody whose answer was not taken.
+pub(super) enum Settled {
+    /// This person has allowed it.
+    Allowed,
+    /// It has no access to this person's account: it was denied, or somebody else has allowed it.
+    Denied,
+    /// Nobody has decided, and nobody can any more.
+    Expired,
+    /// The codes are used up or unknown, so it is not known here who has decided what.
+    Gone,
+}
+
 impl IdentityProvider {
     /// Counts a machine that asks against its address and network.
     pub(super) async fn count_device(&self, from: &ClientAddress) -> Result<(), OAuthError> {
@@ -139,6 +151,18 @@ impl IdentityProvider {
     pub(super) async fn deny_device(&self, asked: &Model) -> Result<bool, DbErr> {
         let decided = self.decided(asked).col_expr(Column::DeniedAt, Expr::value(self.clock.now()));
         Ok(decided.exec(&self.db).await?.rows_affected == 1)
+    }
+
+    /// Returns what became of the request of the machine that shows `code`.
+    pub(super) async fn settled(&self, code: &UserCode, subject: &str) -> Result<Settled, DbErr> {
+        let shown = Entity::find().filter(Column::UserCode.eq(self.user_code_hash(code)));
+        let Some(row) = shown.one(&self.db).await? else { return Ok(Settled::Gone) };
+        let Some(grant) = row.grant_id else {
+            return Ok(if row.denied_at.is_some() { Settled::Denied } else { Settled::Expired });
+        };
+        let grant = grants::find(&self.db, grant).await?;
+        let holds = grant.is_some_and(|grant| grant.subject == subject && grant.ended_at.is_none());
+        Ok(if holds { Settled::Allowed } else { Settled::Denied })
     }
 
     /// Redeems a device code (`grant_type=urn:ietf:params:oauth:grant-type:device_code`).

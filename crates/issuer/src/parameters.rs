@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
+use pages::form::{self, Controlled, Holds};
 use poem::{Body, Request};
-use url::form_urlencoded;
 
 use super::response::{OAuthError, refused};
 
 const MAX_FORM_BYTES: usize = 32 * 1024;
 /// More than twice the number that the standards define for one request.
 const MAX_PARAMETERS: usize = 50;
-/// The message for a request with more.
-pub const TOO_MANY: &str = "A request has 50 parameters at most.";
+/// Passwords, which are hashed as they come, and what is never read.
+const NO_TEXTS: [&str; 5] = ["password", "current", "new", "repeated", form::UNREAD];
 
 /// The parameters of one request.
 #[derive(Debug, Default)]
@@ -20,29 +20,34 @@ pub struct Parameters {
     is_repeated: bool,
 }
 
-/// There are more than [`MAX_PARAMETERS`], empty ones included.
-#[derive(Debug, PartialEq, Eq)]
-pub struct TooMany;
+/// A request that no endpoint reads.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// There are more than [`MAX_PARAMETERS`], empty ones included.
+    #[error("A request has 50 parameters at most.")]
+    TooMany,
+    /// A parameter holds a control character.
+    #[error("{0}.")]
+    Controlled(Controlled),
+}
 
 impl Parameters {
     /// Parses a query string or form body. Only `resource` may be repeated (RFC 8707).
-    pub fn parse(text: &[u8]) -> Result<Self, TooMany> {
-        let (mut parameters, mut names) = (Self::default(), HashSet::new());
-        for (index, (name, value)) in form_urlencoded::parse(text).enumerate() {
-            if index == MAX_PARAMETERS {
-                return Err(TooMany);
-            }
-            if value.is_empty() {
-                continue;
-            }
-            parameters.is_repeated |= name != "resource" && !names.insert(name.clone());
-            parameters.pairs.push((name.into_owned(), value.into_owned()));
+    pub fn parse(text: &[u8]) -> Result<Self, Unreadable> {
+        let holds = |name: &str| if NO_TEXTS.contains(&name) { Holds::Anything } else { Holds::Line };
+        let pairs = form::fields(text, holds).take(MAX_PARAMETERS + 1).collect::<Result<Vec<_>, _>>();
+        let mut pairs = pairs.map_err(Unreadable::Controlled)?;
+        if pairs.len() > MAX_PARAMETERS {
+            return Err(Unreadable::TooMany);
         }
-        Ok(parameters)
+        pairs.retain(|(_, value)| !value.is_empty());
+        let mut names = HashSet::new();
+        let is_repeated = pairs.iter().any(|(name, _)| name != "resource" && !names.insert(name));
+        Ok(Self { pairs, is_repeated })
     }
 
     /// Parses the query string of a request.
-    pub fn of_query(request: &Request) -> Result<Self, TooMany> {
+    pub fn of_query(request: &Request) -> Result<Self, Unreadable> {
         Self::parse(request.uri().query().unwrap_or_default().as_bytes())
     }
 
@@ -54,7 +59,7 @@ impl Parameters {
         }
         let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await;
         let bytes = bytes.map_err(|_| refused("invalid_request", "The form is too large."))?;
-        let parameters = Self::parse(&bytes).map_err(|TooMany| refused("invalid_request", TOO_MANY))?;
+        let parameters = Self::parse(&bytes).map_err(|why| refused("invalid_request", why.to_string()))?;
         if parameters.is_repeated() {
             return Err(refused("invalid_request", "A parameter is repeated."));
         }
@@ -97,8 +102,10 @@ mod tests {
             ("a=1&a=", Ok(false)),
             ("resource=1&resource=2", Ok(false)),
             (&"resource=1&".repeat(50), Ok(false)),
-            (&"resource=1&".repeat(51), Err(TooMany)),
-            (&"a=&".repeat(51), Err(TooMany)),
+            (&"resource=1&".repeat(51), Err(Unreadable::TooMany)),
+            (&"a=&".repeat(51), Err(Unreadable::TooMany)),
+            ("password=%00&error_description=a%0D%0Ab", Ok(false)),
+            ("nonce=%00", Err(Unreadable::Controlled(Controlled { field: "nonce".to_owned() }))),
         ] {
             assert_eq!(repeated(text), expected, "{text}");
         }

@@ -1,5 +1,7 @@
 //! The issuer's JSON responses: never cached, errors in the format of RFC 6749 section 5.2.
 
+use std::borrow::Cow;
+
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use sea_orm::DbErr;
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ pub enum OAuthError {
         /// `invalid_request`, `invalid_grant`, …
         code: &'static str,
         /// A description of the problem.
-        description: &'static str,
+        description: Cow<'static, str>,
     },
     /// Too many requests: status 429, and the seconds after which to try again.
     #[error("too many requests")]
@@ -28,8 +30,8 @@ pub enum OAuthError {
 }
 
 /// An error with `code`.
-pub(super) fn refused(code: &'static str, description: &'static str) -> OAuthError {
-    OAuthError::Refused { code, description }
+pub(super) fn refused(code: &'static str, description: impl Into<Cow<'static, str>>) -> OAuthError {
+    OAuthError::Refused { code, description: description.into() }
 }
 
 impl From<DbErr> for OAuthError {

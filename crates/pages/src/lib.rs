@@ -1,9 +1,10 @@
-//! The frame of every page, and what serves pages and documents beside the API: paths, cookies, fixed content, Markdown,
-//! the check of the host name.
+//! The frame of every page, and what serves pages and documents beside the API: paths, cookies, the fields of forms, fixed content,
+//! Markdown, the check of the host name.
 
 pub mod attempts;
 pub mod cookie;
 pub mod fixed;
+pub mod form;
 pub mod markdown;
 pub mod own_host;
 pub mod page;

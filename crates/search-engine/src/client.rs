@@ -7,6 +7,7 @@ use common::{
     bounded::{self, Unread},
     clock::Clock,
     compute::beside,
+    plain_text::is_line,
     random::Random,
 };
 use secrecy::ExposeSecret as _;
@@ -88,10 +89,12 @@ impl SearchEngine {
         &self.meter
     }
 
-    /// The sites of an account, unverified ones included.
+    /// The sites of an account, unverified ones included. A name with control characters names no site.
     pub async fn sites(&self, account: &Account) -> Result<Vec<SiteEntry>, SearchEngineError> {
         let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
-        self.send(account, None, || self.http.get(&url), answer::sites).await
+        let sites = self.send(account, None, || self.http.get(&url), answer::sites).await?;
+        let named = |site: &SiteEntry| is_line(&site.site_url) && is_line(&site.permission_level);
+        Ok(sites.into_iter().filter(named).collect())
     }
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use common::{
     bounded,
     json::{self, NoError},
+    plain_text::is_line,
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{
@@ -242,14 +243,19 @@ impl Oauth {
         }
     }
 
-    /// Returns the profile of the account that an access token belongs to.
+    /// Returns the profile of the account that an access token belongs to. An address with control characters is none.
     pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
         let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
         let answer = Said::of(request).await?;
         if !(200..300).contains(&answer.status) {
             return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status)));
         }
-        answer.read("userinfo")
+        let mut profile: UserInfo = answer.read("userinfo")?;
+        if !is_line(&profile.sub) {
+            return Err(SearchEngineError::unavailable("userinfo answered an identifier with control characters"));
+        }
+        profile.email = profile.email.filter(|email| is_line(email));
+        Ok(profile)
     }
 
     async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, SearchEngineError> {

@@ -6,6 +6,7 @@
 use std::{ops::RangeInclusive, sync::Arc};
 
 use analytics::metrics::Metrics;
+use api::models::parse_day;
 use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
 use common::{
     byte_cache::{ByteCache, CacheUse},
@@ -79,7 +80,7 @@ impl RecentDays {
             first.iter_days().take_while(|day| *day <= today).map(|_| Metrics::zero()).collect();
         let mut last = None;
         for row in &reading.rows {
-            let Ok(date) = row.key().parse::<NaiveDate>() else { continue };
+            let Ok(date) = parse_day(row.key()) else { continue };
             last = last.max(Some(date));
             if let Some(day) = usize::try_from((date - first).num_days()).ok().and_then(|day| days.get_mut(day)) {
                 *day += row.metrics;

@@ -1,5 +1,6 @@
 //! Reads the providers' JSON. Any field may be null, absent or of another type; it counts as unknown then.
 
+use api::models::parse_day;
 use chrono::NaiveDate;
 use serde_json::Value;
 
@@ -35,7 +36,7 @@ pub fn flag(value: &Value) -> Option<bool> {
 
 /// The day of a time, `2026-10-14 08:11:02 +00:00` or `2026-10-14T08:11:02Z`.
 pub fn day(value: &Value) -> Option<NaiveDate> {
-    value.as_str()?.get(..10)?.parse().ok()
+    parse_day(value.as_str()?.get(..10)?).ok()
 }
 
 /// The items of a list within a row. Null counts as empty.

@@ -48,7 +48,7 @@ pub fn start(format: LogFormat) -> Guard {
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone());
     match format {
         LogFormat::Text => {
-            subscriber.with_ansi(io::stderr().is_terminal()).fmt_fields(Text).event_format(Text).init();
+            subscriber.with_ansi(stderr().is_terminal()).fmt_fields(Text).event_format(Text).init();
         }
         LogFormat::Json => subscriber.json().flatten_event(true).init(),
     }
@@ -107,6 +107,11 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the log cleans its own lines")]
+fn stderr() -> io::Stderr {
+    io::stderr()
+}
+
 /// Writes lines until it is dropped.
 pub struct Guard {
     is_over: Arc<AtomicBool>,
@@ -119,10 +124,10 @@ impl Guard {
         let told = is_over.clone();
         let thread = thread::spawn(move || {
             while !told.load(Ordering::Acquire) {
-                lines.flush(&mut io::stderr());
+                lines.flush(&mut stderr());
                 thread::park_timeout(INTERVAL);
             }
-            lines.flush(&mut io::stderr());
+            lines.flush(&mut stderr());
         });
         Self { is_over, thread: Some(thread) }
     }

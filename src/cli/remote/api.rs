@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use clap::Args;
-use common::{clock::Clock, random::Random};
+use common::{clock::Clock, random::Random, urls::is_secure};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
@@ -15,7 +15,11 @@ use super::{
     login::{Issuer, Tokens, demo_tokens, login},
     stored::{SignIn, SignIns},
 };
-use crate::{app, config::Config};
+use crate::{
+    app,
+    cli::terminal::{Text, note},
+    config::Config,
+};
 
 /// The scope of reading. With its address, a person finds what was shared with them.
 const READ: &str = "openid email search:read";
@@ -43,6 +47,21 @@ impl Server {
     pub fn base_url(&self, config: &Config) -> String {
         let own = config.base_url(config.listen);
         self.address.as_ref().map_or(own.as_str(), Url::as_str).trim_end_matches('/').to_owned()
+    }
+
+    /// The address of the server, if tokens may be sent there.
+    ///
+    /// # Errors
+    /// They would travel unencrypted.
+    pub fn secure_url(&self, config: &Config) -> Result<String, RemoteError> {
+        let base_url = self.base_url(config);
+        if Url::parse(&base_url).is_ok_and(|url| is_secure(&url)) {
+            return Ok(base_url);
+        }
+        Err(RemoteError::Failed(format!(
+            "{base_url} is neither https nor of this machine, so tokens would travel there unencrypted: name the server by its https address, \
+             by --server or base_url (SIGHTLINE_BASE_URL)"
+        )))
     }
 }
 
@@ -87,7 +106,7 @@ impl At {
 
 /// Signs a person in, as `at` says, and returns an access token for `scope`. Stores nothing.
 pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, RemoteError> {
-    let base_url = at.server.base_url(config);
+    let base_url = at.server.secure_url(config)?;
     let http = http(&base_url)?;
     let tokens = if let Some(name) = &at.name {
         demo_tokens(&base_url, name, scope, http, &Random::system()).await?
@@ -97,9 +116,9 @@ pub async fn sign_in(at: &At, scope: &str, config: &Config) -> Result<String, Re
         at.tokens(&issuer, client, scope, &http).await?
     };
     if tokens.only_read(scope) {
-        eprintln!(
+        note(&Text::line(format!(
             "this token only reads, because the person allows this application no more: {base_url}/account changes that"
-        );
+        )));
     }
     Ok(tokens.access_token.expose_secret().to_owned())
 }
@@ -131,7 +150,7 @@ impl Api {
     /// The API of a server for the person of an earlier sign-in, or of a sign-in in a browser, which is stored for the next time. A
     /// demo person needs neither.
     pub async fn open(at: &At, config: &Config) -> Result<Self, RemoteError> {
-        let base_url = at.server.base_url(config);
+        let base_url = at.server.secure_url(config)?;
         let http = http(&base_url)?;
         if let Some(name) = &at.name {
             let token = login(&base_url, name, READ, http.clone(), &Random::system()).await?;
@@ -166,7 +185,7 @@ impl Api {
             let refresh_token = refresh_token.expose_secret().to_owned();
             let token_endpoint = issuer.token_endpoint().to_owned();
             if let Err(error) = stored.keep(&base_url, SignIn { client, token_endpoint, refresh_token, good_until }) {
-                eprintln!("the sign-in is not stored: {error}");
+                note(&Text::line(format!("the sign-in is not stored: {error}")));
             }
         }
         Ok(Self { base_url, token, http })

@@ -1,7 +1,6 @@
 //! Signing in in a person's browser, which comes back to a port of this machine.
 
 use std::{
-    io::IsTerminal as _,
     net::Ipv4Addr,
     process::{Command, Stdio},
     sync::Arc,
@@ -17,6 +16,7 @@ use super::{
     error::RemoteError,
     login::{Attempt, Issuer, Tokens},
 };
+use crate::cli::terminal::{Text, is_watched, note};
 
 /// The time for a person to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -46,8 +46,9 @@ pub async fn sign_in(
     let (told, mut arrived) = mpsc::channel(1);
     let server = Server::new_with_acceptor(TcpAcceptor::from_tokio(listener).map_err(failed)?);
     let serving = tokio::spawn(server.run(Route::new().at(PATH, callback(told))));
-    eprintln!("Open this address in a browser of this machine within ten minutes to sign in:\n\n  {address}\n");
-    if std::io::stderr().is_terminal() {
+    let invitation = Text::line("Open this address in a browser of this machine within ten minutes to sign in:");
+    note(&invitation.and("").and(format!("  {address}")).and(""));
+    if is_watched() {
         open(address.as_str());
     }
     let code = async {

@@ -13,7 +13,7 @@ use super::{
     http::send,
     login::{Issuer, Tokens},
 };
-use crate::cli::terminal::plain_line;
+use crate::cli::terminal::{Text, note, short};
 
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// The seconds between two polls where the issuer does not say, and the seconds that each `slow_down` adds.
@@ -53,18 +53,16 @@ pub async fn sign_in(
     let form: Vec<_> = [("client_id", client), ("scope", scope)].into_iter().chain(resource).collect();
     let codes: Codes = send(http.post(issuer.device_endpoint()?).form(&form)).await?.success()?;
     if !Url::parse(&codes.verification_uri).is_ok_and(|url| is_secure(&url)) {
-        let address = plain_line(&codes.verification_uri);
         return Err(RemoteError::Failed(format!(
-            "the server names {address:?} as the page for the code, which is neither https nor of this machine"
+            "the server names {:?} as the page for the code, which is neither https nor of this machine",
+            codes.verification_uri
         )));
     }
     let lasts = Duration::from_secs(codes.expires_in.min(PATIENCE));
-    eprintln!(
-        "Open this address in a browser of any machine within {} minutes, and enter the code {}:\n\n  {}\n",
-        lasts.as_secs().div_ceil(60),
-        plain_line(&codes.user_code),
-        plain_line(&codes.verification_uri)
-    );
+    let (minutes, code) = (lasts.as_secs().div_ceil(60), short(&codes.user_code));
+    let invitation =
+        format!("Open this address in a browser of any machine within {minutes} minutes, and enter the code {code}:");
+    note(&Text::line(invitation).and("").and(format!("  {}", codes.verification_uri)).and(""));
     let end = Instant::now() + lasts;
     let mut wait = codes.interval.unwrap_or(INTERVAL).clamp(1, LONGEST_INTERVAL);
     let form = [("grant_type", GRANT_TYPE), ("device_code", codes.device_code.expose_secret()), ("client_id", client)];
@@ -86,7 +84,7 @@ pub async fn sign_in(
             "authorization_pending" => {}
             "slow_down" | "temporarily_unavailable" => wait += INTERVAL,
             "expired_token" => break,
-            other => return Err(RemoteError::Refused(plain_line(other))),
+            other => return Err(RemoteError::Refused(other.to_owned())),
         }
     }
     Err(RemoteError::TimedOut)

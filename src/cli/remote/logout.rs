@@ -11,7 +11,7 @@ use super::{
     login::Issuer,
     stored::{SignIn, SignIns},
 };
-use crate::config::Config;
+use crate::{cli::terminal::Text, config::Config};
 
 /// The time for the server to end the access.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,25 +28,30 @@ pub struct Logout {
 ///
 /// # Errors
 /// The stored sign-in cannot be read or removed. A server that does not answer is no error: the sign-in is then removed here alone.
-pub async fn logout(options: &Logout, config: &Config) -> Result<String, RemoteError> {
+pub async fn logout(options: &Logout, config: &Config) -> Result<Text, RemoteError> {
     let base_url = options.server.base_url(config);
     let mut stored = SignIns::lock()?;
     let Some(sign_in) = stored.of(&base_url) else { return Ok(nothing(&base_url, &stored)) };
-    let ended = timeout(PATIENCE, end(&base_url, &sign_in)).await;
+    let ended = match options.server.secure_url(config) {
+        Ok(base_url) => timeout(PATIENCE, end(&base_url, &sign_in)).await,
+        Err(insecure) => Ok(Err(insecure)),
+    };
     let ended = ended.unwrap_or_else(|_| Err(RemoteError::Failed("no answer in time".to_owned())));
     stored.remove(&base_url)?;
     Ok(match ended {
-        Ok(()) => format!("Signed out of {base_url}: the stored sign-in was revoked there and removed here."),
+        Ok(()) => {
+            Text::line(format!("Signed out of {base_url}: the stored sign-in was revoked there and removed here."))
+        }
         Err(error) => {
             let until = sign_in.good_until.map_or_else(
                 || "as long as its issuer says".to_owned(),
                 |time| format!("until {}", time.format("%Y-%m-%d %H:%M UTC")),
             );
-            format!(
-                "The stored sign-in at {base_url} was removed here, but not revoked: {error}.\n\
-                 Its token lives on {until}. Nobody has it unless they copied it; to end it at once, end the access of the application at \
+            let removed = format!("The stored sign-in at {base_url} was removed here, but not revoked: {error}.");
+            Text::line(removed).and(format!(
+                "Its token lives on {until}. Nobody has it unless they copied it; to end it at once, end the access of the application at \
                  {base_url}/account."
-            )
+            ))
         }
     })
 }
@@ -65,12 +70,12 @@ async fn end(base_url: &str, sign_in: &SignIn) -> Result<(), RemoteError> {
 }
 
 /// Says that there is no sign-in to end, and which others there are.
-fn nothing(base_url: &str, stored: &SignIns) -> String {
+fn nothing(base_url: &str, stored: &SignIns) -> Text {
     let others: Vec<&str> = stored.servers().collect();
     let others = if others.is_empty() {
         String::new()
     } else {
         format!(" There are some at {}: name one by --server.", others.join(", "))
     };
-    format!("No sign-in at {base_url} is stored; `sightline login` stores none.{others}")
+    Text::line(format!("No sign-in at {base_url} is stored; `sightline login` stores none.{others}"))
 }

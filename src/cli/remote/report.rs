@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cli::{
         table::table,
-        terminal::{Progress, json},
+        terminal::{Progress, Text, json, short},
     },
     config::Config,
 };
@@ -159,7 +159,7 @@ struct Final {
 ///
 /// # Errors
 /// Nobody signs in, no site or several have the name, or the server refuses or does not answer.
-pub async fn report(options: &Report, config: &Config) -> Result<String, RemoteError> {
+pub async fn report(options: &Report, config: &Config) -> Result<Text, RemoteError> {
     let api = Api::open(&options.at, config).await?;
     let all: Vec<Property> = sites::list(&api, false).await?;
     let site = chosen(&all, &options.site)?;
@@ -211,7 +211,7 @@ fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, RemoteE
         found = having(&|name| name.contains(part));
     }
     let named = |sites: &[&Property]| {
-        let names = sites.iter().take(NAMED).map(|site| site.site_url.as_str()).collect::<Vec<_>>().join(", ");
+        let names = sites.iter().take(NAMED).map(|site| short(&site.site_url)).collect::<Vec<_>>().join(", ");
         let more = sites.len().saturating_sub(NAMED);
         if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
     };
@@ -226,40 +226,40 @@ fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, RemoteE
     }
 }
 
-fn csv(series: &[Day]) -> String {
+fn csv(series: &[Day]) -> Text {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut text = "date,clicks,impressions,ctr,position".to_owned();
-    for Day { date, metrics: Metrics { clicks, impressions, ctr, position } } in series {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n{date},{clicks},{impressions},{},{}", number(*ctr), number(*position));
-    }
-    text
+    let rows = series.iter().map(|Day { date, metrics: Metrics { clicks, impressions, ctr, position } }| {
+        format!("{},{clicks},{impressions},{},{}", short(date), number(*ctr), number(*position))
+    });
+    rows.fold(Text::line("date,clicks,impressions,ctr,position"), Text::and)
 }
 
-fn drawn(name: &str, data: &Data, meta: &Meta) -> String {
+fn drawn(name: &str, data: &Data, meta: &Meta) -> Text {
     let Window { start_date, end_date } = &meta.window;
-    let mut text = format!("{name}, {start_date} to {end_date}");
+    let mut heading = format!("{}, {start_date} to {end_date}", short(name));
     if let Some(Window { start_date, end_date }) = &meta.compare_window {
-        let _ = write!(text, ", compared with {start_date} to {end_date}");
+        // Writing to a string cannot fail.
+        let _ = write!(heading, ", compared with {start_date} to {end_date}");
     }
-    let _ = write!(text, "\n\n{}\n\n{}  clicks by day", totals(&data.totals), sparkline(&data.series));
+    let mut text = Text::line(heading).and("").above(totals(&data.totals));
+    text = text.and("").and(format!("{}  clicks by day", sparkline(&data.series)));
     let (queries, pages) = meta.coverage.as_ref().map(|coverage| (&coverage.queries, &coverage.pages)).unzip();
     let is_compared = meta.compare_window.is_some();
     for (title, rows, coverage) in [("QUERY", &data.tables.queries, queries), ("PAGE", &data.tables.pages, pages)] {
-        let _ = write!(text, "\n\n{}", rows_of(title, rows, is_compared));
+        text = text.and("").above(rows_of(title, rows, is_compared));
         if let Some(said) = coverage.and_then(|coverage| covered(title, rows.len(), coverage)) {
-            let _ = write!(text, "\n{said}");
+            text = text.and(said);
         }
     }
     for Warning { text: warning, start_date, end_date } in &meta.warnings {
         let days = start_date.zip(*end_date).map(|(start, end)| format!(" ({start} to {end})")).unwrap_or_default();
-        let _ = write!(text, "\n\nNote{days}: {warning}");
+        text = text.and("").and(format!("Note{days}: {warning}"));
     }
     text
 }
 
 /// The totals, beside those of the other window and the change if there is one.
-fn totals(totals: &Totals) -> String {
+fn totals(totals: &Totals) -> Text {
     let Totals { now, previous } = totals;
     let percent = |metrics: &Metrics| metrics.ctr.map(|ctr| ctr * 100.0);
     let Some(previous) = previous else {
@@ -281,7 +281,7 @@ fn totals(totals: &Totals) -> String {
     table(["", "NOW", "BEFORE", "CHANGE"], rows.into_iter())
 }
 
-fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> String {
+fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
     if !is_compared {
         let rows = rows.iter().map(|Row { key, now, .. }| {
             [cut(key), grouped(now.clicks), grouped(now.impressions), now.ctr(), now.position()]

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     cli::{
         table::table,
-        terminal::{self, json},
+        terminal::{self, Text, json},
     },
     config::Config,
 };
@@ -85,14 +85,14 @@ struct Progress {
 ///
 /// # Errors
 /// Nobody signs in, or the server refuses or does not answer.
-pub async fn sites(options: &Sites, config: &Config) -> Result<String, RemoteError> {
+pub async fn sites(options: &Sites, config: &Config) -> Result<Text, RemoteError> {
     let api = Api::open(&options.at, config).await?;
     if options.json {
         let all: Vec<Value> = list(&api, true).await?;
         return json(&all).map_err(|error| RemoteError::Failed(error.to_string()));
     }
     let all: Vec<Property> = list(&api, true).await?;
-    Ok(if all.is_empty() { NOBODYS.to_owned() } else { drawn(&all) })
+    Ok(if all.is_empty() { Text::line(NOBODYS) } else { drawn(&all) })
 }
 
 const NOBODYS: &str =
@@ -130,7 +130,7 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
     }
 }
 
-fn drawn(all: &[Property]) -> String {
+fn drawn(all: &[Property]) -> Text {
     let rows = all.iter().map(|property| {
         let start = [property.name.clone(), property.role.clone()];
         let numbers = match &property.headline {

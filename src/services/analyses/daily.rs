@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Weak};
 
-use api::models::Window;
+use api::models::{Window, parse_day};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use common::compute::beside;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -45,7 +45,7 @@ pub(super) async fn read_week(asked: &Asked, week: Window, plan: &Plan) -> Resul
 /// Returns the rows of each day in a week's reading.
 pub(super) fn by_day(reading: &Reading) -> impl Iterator<Item = (NaiveDate, &[Row])> {
     let days = reading.rows.chunk_by(|a, b| a.key() == b.key());
-    days.filter_map(|rows| Some((rows.first()?.key().parse().ok()?, rows)))
+    days.filter_map(|rows| Some((parse_day(rows.first()?.key()).ok()?, rows)))
 }
 
 /// Folds each day of the window that has rows into `state`, in chronological order.

@@ -5,7 +5,7 @@ pub mod sites;
 
 use api::privacy::AuditAction;
 use chrono::{DateTime, Utc};
-use common::{random::Random, secrets::Secrets};
+use common::{plain_text, random::Random, secrets::Secrets};
 use entity::search_account::{self, Status};
 use sea_orm::{
     ActiveModelTrait,
@@ -144,7 +144,7 @@ pub async fn mark_refused(
     let refused = search_account::ActiveModel {
         status: Set(status),
         status_at: Set(Some(now)),
-        last_error: Set(Some(said.to_owned())),
+        last_error: Set(Some(plain_text::clean(said))),
         updated_at: Set(now),
         ..Default::default()
     };

@@ -8,7 +8,7 @@ use pages::page::{
 };
 use poem::{Body, Request, Response, handler, web::Data};
 
-use super::{Account, Visitor, failed, field, fields, not_found, notice::after, redirect};
+use super::{Account, Visitor, failed, fields, not_found, notice::after, redirect};
 use crate::{
     error::Error,
     services::applications::{self, Application, TokenIssuer},
@@ -117,7 +117,11 @@ pub(super) async fn revoke(Data(account): Data<&Account>, request: &Request, bod
         Ok(visitor) => visitor,
         Err(answer) => return answer,
     };
-    let Some(client_id) = field(body, "client_id").await else { return not_found() };
+    let client_id = match fields(body, ["client_id"]).await {
+        Ok(Some([client_id])) => client_id,
+        Ok(None) => return not_found(),
+        Err(page) => return page,
+    };
     let (user, now) = (&visitor.member.user, account.clock.now());
     match applications::revoke(&account.writer, &account.random, user, account.token_issuer(), &client_id, now).await {
         Ok(()) => redirect(&after("application-revoked")),
@@ -132,7 +136,10 @@ pub(super) async fn limit(Data(account): Data<&Account>, request: &Request, body
         Ok(visitor) => visitor,
         Err(answer) => return answer,
     };
-    let sent = fields(body, ["client_id", "allowance"]).await;
+    let sent = match fields(body, ["client_id", "allowance"]).await {
+        Ok(sent) => sent,
+        Err(page) => return page,
+    };
     let sent = sent.and_then(|[client_id, allowance]| Some((client_id, Allowance::parse(&allowance)?)));
     let Some((client_id, allowance)) = sent else { return not_found() };
     let (user, now) = (&visitor.member.user, account.clock.now());
@@ -149,7 +156,11 @@ pub(super) async fn allow(Data(account): Data<&Account>, request: &Request, body
         Ok(visitor) => visitor,
         Err(answer) => return answer,
     };
-    let Some(client_id) = field(body, "client_id").await else { return not_found() };
+    let client_id = match fields(body, ["client_id"]).await {
+        Ok(Some([client_id])) => client_id,
+        Ok(None) => return not_found(),
+        Err(page) => return page,
+    };
     let (user, now) = (&visitor.member.user, account.clock.now());
     match applications::allow(&account.writer, &account.random, user, &client_id, now).await {
         Ok(()) => redirect(&after("application-allowed")),

@@ -25,8 +25,9 @@ use identity::{
 };
 use maud::html;
 use pages::{
+    form::{self, Controlled, Holds},
     own_host::on_own_host,
-    page::{Navigation, Page},
+    page::{Navigation, Page, refusal},
     paths::Paths,
 };
 use poem::{
@@ -171,17 +172,20 @@ pub(super) fn redirect(to: &str) -> Response {
         .into_response()
 }
 
-/// Returns the first field `name` of a form.
-async fn field(body: Body, name: &str) -> Option<String> {
-    fields(body, [name]).await.map(|[value]| value)
+/// Returns the first field of each of the `names` of a form, or nothing if one is missing.
+///
+/// # Errors
+/// The page for a form that cannot be read.
+async fn fields<const N: usize>(body: Body, names: [&str; N]) -> Result<Option<[String; N]>, Response> {
+    let Ok(form) = body.into_bytes_limit(MAX_FORM_BYTES).await else { return Ok(None) };
+    let form = read(&form).map_err(|controlled| refusal::page(&controlled.into()))?;
+    let values: Vec<String> = names.iter().filter_map(|name| form::first(&form, name).map(str::to_owned)).collect();
+    Ok(values.try_into().ok())
 }
 
-/// Returns the first field of each of the `names` of a form, or `None` if one is missing.
-async fn fields<const N: usize>(body: Body, names: [&str; N]) -> Option<[String; N]> {
-    let form = body.into_bytes_limit(MAX_FORM_BYTES).await.ok()?;
-    let value = |name: &str| url::form_urlencoded::parse(&form).find(|(key, _)| key == name).map(|(_, value)| value);
-    let values: Vec<String> = names.iter().filter_map(|name| value(name).map(Into::into)).collect();
-    values.try_into().ok()
+/// Reads the fields of a form, each of one line.
+fn read(encoded: &[u8]) -> Result<Vec<(String, String)>, Controlled> {
+    form::fields(encoded, |_| Holds::Line).collect()
 }
 
 fn refused(status: StatusCode, title: &str, advice: &str) -> Response {

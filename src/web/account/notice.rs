@@ -1,14 +1,15 @@
-//! Tells the result of a form. The query names one of these, so no text of a link reaches the page.
+//! Tells the result of a form. The query names one of these, so no text of a link reaches the page. Each says what was done, and not what
+//! holds: another form may have come meanwhile. The page shows what holds.
 
 use maud::{Markup, html};
 use poem::Request;
 
 const DONE: [(&str, &str); 5] = [
-    ("session-ended", "That browser is signed out."),
-    ("other-sessions-ended", "All other browsers are signed out."),
-    ("application-revoked", "The application can no longer act for you."),
-    ("application-limited", "Your choice counts from the application's next request on."),
-    ("application-allowed", "The application may act for you again."),
+    ("session-ended", "That browser was signed out."),
+    ("other-sessions-ended", "All other browsers were signed out."),
+    ("application-revoked", "The application's access was ended."),
+    ("application-limited", "Your choice was stored. It counts from the application's next request on."),
+    ("application-allowed", "The application was allowed to act for you again."),
 ];
 
 /// The address of the page after a form has done something.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use pages::page::{Page, words::time};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 
-use super::{Account, PATH, failed, field, refused, sessions};
+use super::{Account, PATH, failed, fields, redirect, refused, sessions};
 use crate::services::{access, audit};
 
 /// The audit trail.
@@ -144,7 +144,11 @@ pub(super) async fn delete(Data(account): Data<&Account>, request: &Request, bod
         Ok(visitor) => visitor,
         Err(answer) => return answer,
     };
-    if field(body, "confirm").await.as_deref() != Some("yes") {
+    let confirmed = match fields(body, ["confirm"]).await {
+        Ok(sent) => sent.is_some_and(|[confirmed]| confirmed == "yes"),
+        Err(page) => return page,
+    };
+    if !confirmed {
         return refused(
             StatusCode::BAD_REQUEST,
             "Nothing was deleted",
@@ -157,9 +161,12 @@ pub(super) async fn delete(Data(account): Data<&Account>, request: &Request, bod
     }
 }
 
-/// Says that everything is deleted.
+/// Says that everything is deleted, unless somebody has signed in again.
 #[handler]
-pub(super) fn deleted(Data(account): Data<&Account>) -> Response {
+pub(super) async fn deleted(Data(account): Data<&Account>, request: &Request) -> Response {
+    if account.visitor(request).await.is_ok() {
+        return redirect(PATH);
+    }
     Page::new("Your data is deleted").render(&html! {
         p { "Nothing that names you is stored any more, and nothing can act for you here. The search engine is told to end this service's access, unless somebody else here has connected the same search account." }
         @if !account.config.embeds_issuer() {

@@ -122,9 +122,12 @@ pub(super) fn leave_for(account: &Account, page: &str) -> Response {
     response
 }
 
-/// Says that the browser is signed out.
+/// Says that the browser is signed out, unless somebody has signed in again.
 #[handler]
-pub(super) fn signed_out(Data(account): Data<&Account>) -> Response {
+pub(super) async fn signed_out(Data(account): Data<&Account>, request: &Request) -> Response {
+    if account.visitor(request).await.is_ok() {
+        return redirect(PATH);
+    }
     Page::new("You are signed out").render(&html! {
         p { "This browser can no longer act for you here." }
         @if !account.config.embeds_issuer() {

@@ -8,7 +8,7 @@ use api::{
 };
 use poem::{
     Request, RequestBuilder,
-    http::{Extensions, HeaderMap, HeaderName, Uri, header},
+    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Uri, header},
 };
 use poem_openapi::types::ParseFromJSON;
 use serde_json::Value;
@@ -68,7 +68,10 @@ impl Asker<'_> {
         let passed = [header::COOKIE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
         let mut request = self.request(&write.path, &write.query, &passed)?.method(write.method.clone());
         for (name, field) in [("idempotency-key", forms::KEY), ("if-match", forms::VERSION)] {
-            if let Some(value) = sent.text(field) {
+            if let Some(text) = sent.text(field) {
+                let value = HeaderValue::try_from(text);
+                let value =
+                    value.map_err(|_| ApiError::invalid(field, "is not as the page had it; open the page again"))?;
                 request = request.header(name, value);
             }
         }

@@ -5,6 +5,7 @@
 
 use api::error::{ApiError, Code};
 use maud::{Markup, html};
+use pages::form::{self, Holds};
 use poem::{Body, http::Method};
 use serde_json::Value;
 use url::form_urlencoded;
@@ -95,8 +96,8 @@ const NOTICES: [(&str, &str); 11] = [
     ("left", "You have left. The site is no longer shared with you."),
     ("made", "The link is made. Copy its address below."),
     ("revoked", "Revoked. The link opens nothing any more."),
-    ("hidden", "The site is hidden. Hidden sites are behind the link below."),
-    ("shown", "The site is shown again."),
+    ("hidden", "Hidden. Hidden sites are behind the link below."),
+    ("shown", "Shown again."),
 ];
 
 /// Refuses a form that the page does not have.
@@ -114,6 +115,15 @@ impl Sent {
         let body = body.map_err(|_| ApiError::invalid("form", "is too large or was cut; send less"))?;
         let fields = form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
         Ok(Self { fields: fields.collect(), refusal: None, preview: None })
+    }
+
+    /// Judges the characters of the fields. The operation judges what they mean, so here any field may have several lines.
+    ///
+    /// # Errors
+    /// `invalid_request` if a field holds another control character.
+    pub fn judge(&self) -> Result<(), ApiError> {
+        let mut judged = self.fields.iter().map(|(name, value)| form::judge(name, value, Holds::Lines));
+        Ok(judged.try_for_each(|judged| judged)?)
     }
 
     /// The first value of a field, unless it is empty.

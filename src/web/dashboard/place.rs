@@ -142,7 +142,7 @@ impl Place {
             Ok(sent) => sent,
             Err(refusal) => return refused(refusal),
         };
-        let answer = match self.write(&sent) {
+        let answer = match sent.judge().and_then(|()| self.write(&sent)) {
             Ok(Some(write)) => asker.write(&write, &sent).await.map(|answer| (Some(write), answer)),
             // Nothing judged yet whose form it is.
             Ok(None) if page.data::<Admitted>().is_none() => return dashboard.to_sign_in(page),

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use analytics::period::{NAMES, Period};
 use api::{
     error::ApiError,
-    models::{Compare, FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, Question, Window},
+    models::{
+        Compare, Comparison, FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, Question, Window,
+        parse_day,
+    },
     params::{Metric, ParamValue as _, QueryPairs, QueryParams as _, decoded},
 };
 use chrono::NaiveDate;
@@ -149,7 +152,7 @@ impl View {
     /// that are not final.
     #[must_use]
     pub fn window(&self, today: NaiveDate, last_final: NaiveDate) -> Option<Window> {
-        let date = |name| self.text(name)?.parse().ok();
+        let date = |name| parse_day(self.text(name)?).ok();
         let dates = || Some(Window { start_date: date("startDate")?, end_date: date("endDate")? });
         let last = if self.text("dataState") == Some("all") { today } else { last_final };
         let named = self.period.map(|period| {
@@ -226,7 +229,10 @@ impl View {
     /// # Errors
     /// `invalid_request` for a value that is not allowed.
     pub fn checked(self, today: NaiveDate) -> Result<Self, ApiError> {
-        let question = self.question(self.window(today, today), today, today);
+        let window = self.window(today, today);
+        // Days are judged before those to compare with are computed from them.
+        window.map(|window| Windows::given(&window.into(), &Comparison::default(), today)).transpose()?;
+        let question = self.question(window, today, today);
         let query = Serializer::new(String::new()).extend_pairs(question).finish();
         let Question { window, comparison, .. } = Question::read(&QueryPairs::of(&query)?)?;
         Windows::given(&window, &comparison, today)?;

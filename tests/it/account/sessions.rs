@@ -52,7 +52,7 @@ async fn a_session_that_is_ended_is_refused_at_the_next_request() {
     assert!(!is_signed_in(&here).await && is_signed_in(&there).await);
     there.post(&path, &[]).await.expect(404);
     let done = there.get("/account?done=session-ended").await.expect(200);
-    assert!(done.body.contains("role=\"status\">That browser is signed out."), "{}", done.body);
+    assert!(done.body.contains("role=\"status\">That browser was signed out."), "{}", done.body);
     let other = there.get("/account?done=%3Cb%3Ebad%3C/b%3E").await.expect(200);
     assert!(!other.body.contains("bad") && !other.body.contains("role=\"status\""));
 }

@@ -1,6 +1,7 @@
 //! Tests of the embedded issuer: sign-in, tokens, clients and keys, with a resource server beside it, both over real HTTP.
 
 mod accounts;
+mod answers;
 mod authorization;
 mod browser;
 mod claims;

@@ -80,7 +80,9 @@ async fn the_command_holds_clients_to_the_rules_of_registration() {
     let config = Config { data_dir, ..Config::default() };
     migrate(&config).await.unwrap();
     let (clock, random) = (Clock::manual(super::start_time()).0, Random::seeded(1));
-    let run = async |command: ClientCommand, config: &Config| client(&command, config, &clock, &random).await;
+    let run = async |command: ClientCommand, config: &Config| {
+        client(&command, config, &clock, &random).await.map(|text| text.to_string())
+    };
     let add = |name: &str, uris: &[&str], no_refresh| {
         let redirect_uri = uris.iter().map(|uri| (*uri).to_owned()).collect();
         ClientCommand::Add { name: name.to_owned(), redirect_uri, no_refresh }

@@ -1,6 +1,6 @@
 //! Tests of commands that sign a person in at a running server.
 
-mod other_servers;
+pub mod other_servers;
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -149,7 +149,7 @@ async fn a_person_who_refuses_is_not_signed_in() {
 }
 
 /// A command of a person with a folder of settings.
-fn command(settings: &TempDir, server: &str, arguments: &[&str]) -> Command {
+pub fn command(settings: &TempDir, server: &str, arguments: &[&str]) -> Command {
     let mut command = sightline(settings.path(), arguments, &[]);
     command.args(["--server", server]).env("XDG_CONFIG_HOME", settings.path());
     command

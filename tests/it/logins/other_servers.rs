@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// A server that answers every request by `answer`, which gets its path and its own address. Returns its address.
-fn server(answer: impl Fn(TcpStream, &str, &str) + Clone + Send + 'static) -> String {
+pub fn server(answer: impl Fn(TcpStream, &str, &str) + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let own = address.clone();
@@ -42,7 +42,8 @@ fn server(answer: impl Fn(TcpStream, &str, &str) + Clone + Send + 'static) -> St
     address
 }
 
-const JSON: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n";
+/// The head of an answer in JSON.
+pub const JSON: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n";
 
 #[test]
 fn no_token_for_one_server_goes_to_another() {

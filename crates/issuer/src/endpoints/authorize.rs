@@ -16,7 +16,7 @@ use crate::{
     consents::{NOTHING_HELD, held},
     demo,
     grants::Basis,
-    parameters::{Parameters, TOO_MANY},
+    parameters::Parameters,
     people::Person,
     request::{self, RequestError},
     response::OAuthError,
@@ -72,8 +72,8 @@ impl IdentityProvider {
     /// # Errors
     /// The answer to a request that cannot be granted.
     pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> poem::Result<ValidRequest> {
-        let told = |reason| poem::Error::from_response(page::error(reason));
-        let parameters = Parameters::parse(query.as_bytes()).map_err(|_| told(TOO_MANY))?;
+        let told = |reason: &str| poem::Error::from_response(page::error(reason));
+        let parameters = Parameters::parse(query.as_bytes()).map_err(|why| told(&why.to_string()))?;
         let address = self.return_address(&parameters, sent.data::<ClientAddress>()).await;
         let address = address.map_err(|error| match error {
             AskingError::Refused(reason) => told(reason),

@@ -18,7 +18,7 @@ use crate::{
     IdentityProvider,
     clients::{AskingError, Client},
     consents::{MachineQuestion, NOTHING_HELD, held},
-    device_codes::access_of,
+    device_codes::{Settled, access_of},
     parameters::Parameters,
     request::Access,
     response::OAuthError,
@@ -40,6 +40,8 @@ struct Waiting {
 
 /// The reason why nobody can decide about a machine.
 enum NotWaiting {
+    /// No machine waits with the code.
+    Unknown,
     /// The person can do something about it.
     Told(Problem),
     Failed(OAuthError),
@@ -76,6 +78,11 @@ pub(super) async fn decide(
     };
     let waiting = match provider.waiting(request, &signed_in, form.get("code").unwrap_or_default()).await {
         Ok(waiting) => waiting,
+        // The answer to a page that was shown while it waited.
+        Err(NotWaiting::Unknown) if form.get("decision").is_some() => {
+            return Ok(provider.answered_before(request, &signed_in, form.get("code").unwrap_or_default()).await?);
+        }
+        Err(NotWaiting::Unknown) => return Ok(code_form(provider, request, &signed_in, Some(unknown()))),
         Err(NotWaiting::Told(problem)) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
         Err(NotWaiting::Failed(error)) => return Err(error.into()),
     };
@@ -90,8 +97,10 @@ pub(super) async fn decide(
     if decision == "allow" {
         return Ok(provider.allow_waiting(request, &signed_in, &waiting, &form).await?);
     }
-    provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)?;
-    Ok(denied(provider))
+    if provider.deny_device(&waiting.asked).await.map_err(OAuthError::from)? {
+        return Ok(denied(provider));
+    }
+    Ok(provider.answered_before(request, &signed_in, &waiting.code.to_string()).await?)
 }
 
 impl IdentityProvider {
@@ -108,22 +117,16 @@ impl IdentityProvider {
             Err(error) => return Err(NotWaiting::Failed(error)),
         }
         let told = |problem| NotWaiting::Told(Problem::with_input(problem));
-        let unknown = || told("No machine waits with this code. Compare it, or let the machine ask for a new one.");
-        let code = UserCode::parse(typed).ok_or_else(unknown)?;
-        let asked = self.waiting_device(&code).await?.ok_or_else(unknown)?;
+        let code = UserCode::parse(typed).ok_or(NotWaiting::Unknown)?;
+        let asked = self.waiting_device(&code).await?.ok_or(NotWaiting::Unknown)?;
         if self.settings.demo_by_subject(&signed_in.person.subject).is_some() && !is_local(&asked, &here) {
             return Err(told("A demo person allows programs on this computer only."));
         }
         match self.asking_client(&asked.client_id, Some(&here)).await {
             Ok(client) => Ok(Waiting { code, access: access_of(&asked), asked, client }),
-            Err(AskingError::Refused(_)) => Err(unknown()),
+            Err(AskingError::Refused(_)) => Err(NotWaiting::Unknown),
             Err(AskingError::Database(error)) => Err(error.into()),
         }
-    }
-
-    fn too_late(&self, request: &Request, signed_in: &SignedIn) -> Response {
-        let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
-        code_form(self, request, signed_in, Some(problem))
     }
 
     async fn question_of(&self, signed_in: &SignedIn, waiting: &Waiting) -> Result<MachineQuestion, OAuthError> {
@@ -142,23 +145,56 @@ impl IdentityProvider {
         // What the person chose rests on what the page said.
         let is_current = form.get("held").unwrap_or(NOTHING_HELD) == held(question.before);
         let Some(allowance) = question.answer(form.get("allowance")).filter(|_| is_current) else {
-            return Ok(match self.waiting_device(&waiting.code).await? {
-                Some(_) => details(self, request, signed_in, waiting, &question),
-                None => self.too_late(request, signed_in),
-            });
+            return match self.waiting_device(&waiting.code).await? {
+                Some(_) => Ok(details(self, request, signed_in, waiting, &question)),
+                None => self.answered_before(request, signed_in, &waiting.code.to_string()).await,
+            };
         };
         if !self.counts_authorization(&signed_in.person.subject).await? {
             let problem = Problem::with_input("You have allowed too much in an hour. Try again later.");
             return Ok(code_form(self, request, signed_in, Some(problem)));
         }
         if !self.allow_device(&waiting.asked, &waiting.client, signed_in, allowance).await? {
-            return Ok(self.too_late(request, signed_in));
+            return self.answered_before(request, signed_in, &waiting.code.to_string()).await;
         }
         Ok(Page::new("The machine has access").signed_in(&self.navigation).render(&html! {
             p role="status" { strong { (waiting.name()) } " goes on within seconds. You can close this page." }
             p { a href="/account" { "Your account" } " shows the access, and ends it." }
         }))
     }
+
+    /// Says what holds for a machine about which another answer was taken: one of another window, or of a second click.
+    async fn answered_before(
+        &self,
+        request: &Request,
+        signed_in: &SignedIn,
+        typed: &str,
+    ) -> Result<Response, OAuthError> {
+        let settled = match UserCode::parse(typed) {
+            Some(code) => self.settled(&code, &signed_in.person.subject).await?,
+            None => Settled::Gone,
+        };
+        let page = |title: &str| Page::new(title).signed_in(&self.navigation);
+        Ok(match settled {
+            Settled::Allowed => page("The machine has access").render(&html! {
+                p role="status" { "You allowed it before this answer came." }
+                p { a href="/account" { "Your account" } " shows the access, and ends it." }
+            }),
+            Settled::Denied => denied(self),
+            Settled::Expired => {
+                let problem = Problem::with_input("The machine does not wait any more. Let it ask for a new code.");
+                code_form(self, request, signed_in, Some(problem))
+            }
+            Settled::Gone => page("No machine waits with this code").status(StatusCode::BAD_REQUEST).render(&html! {
+                p role="alert" { "It was answered before, or has expired. If you allowed it, the machine has access." }
+                p { a href="/account" { "Your account" } " shows what has access, and ends it." }
+            }),
+        })
+    }
+}
+
+fn unknown() -> Problem {
+    Problem::with_input("No machine waits with this code. Compare it, or let the machine ask for a new one.")
 }
 
 impl Waiting {

@@ -25,9 +25,12 @@ use crate::{
 /// Receives a browser that comes back.
 #[handler]
 pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: &Request) -> Response {
-    let parameters = Parameters::of_query(request).ok().filter(|parameters| !parameters.is_repeated());
-    let attempt = provider.attempt_of(request.headers());
-    let (Some(parameters), Some(attempt), Some(upstream)) = (parameters, attempt, &provider.upstream) else {
+    let parameters = match Parameters::of_query(request) {
+        Ok(parameters) if !parameters.is_repeated() => parameters,
+        Ok(_) => return lost(),
+        Err(why) => return page::unreadable(&why.to_string()),
+    };
+    let (Some(attempt), Some(upstream)) = (provider.attempt_of(request.headers()), &provider.upstream) else {
         return lost();
     };
     // The answer to another attempt leaves this one alone.

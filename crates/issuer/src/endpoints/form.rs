@@ -5,10 +5,10 @@ use common::digest::same;
 use identity::credentials::cookies;
 use maud::{Markup, html};
 use pages::{cookie, page::Page};
-use poem::{Body, Request, Response, http::HeaderMap};
+use poem::{Body, Request, Response, error::ResponseError as _, http::HeaderMap};
 
 use super::page;
-use crate::{IdentityProvider, parameters::Parameters};
+use crate::{IdentityProvider, parameters::Parameters, response::OAuthError};
 
 /// The name on plain http. On https the prefix `__Host-` keeps sibling hosts from setting it.
 const COOKIE: &str = "sightline_sign_in";
@@ -40,7 +40,10 @@ impl IdentityProvider {
     /// Reads a form that was sent from a page that this browser was shown. Otherwise returns the page that says so, with `advice` for a
     /// form that is too old.
     pub(super) async fn own_form(&self, request: &Request, body: Body, advice: &str) -> Result<Parameters, Response> {
-        let form = Parameters::form(request, body).await.map_err(|_| page::unreadable_form())?;
+        let form = Parameters::form(request, body).await.map_err(|error| match error {
+            OAuthError::Refused { description, .. } => page::unreadable(&description),
+            other => other.as_response(),
+        })?;
         if self.is_own(request, &form) { Ok(form) } else { Err(page::expired(advice)) }
     }
 

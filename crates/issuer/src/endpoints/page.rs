@@ -73,10 +73,13 @@ pub(super) fn error(reason: &str) -> Response {
     Page::new("You cannot sign in from here").status(StatusCode::BAD_REQUEST).render(&html! { p { (reason) } })
 }
 
-/// The page for a body that is not a form, or is too large.
-pub(super) fn unreadable_form() -> Response {
+/// The page for a form or query that cannot be read, with the reason.
+pub(super) fn unreadable(reason: &str) -> Response {
     let page = Page::new("The form cannot be read").status(StatusCode::BAD_REQUEST);
-    page.render(&html! { p role="alert" { "Go back and send it again." } })
+    page.render(&html! {
+        p role="alert" { (reason) }
+        p { "Go back and send it again." }
+    })
 }
 
 /// The page for a form of another browser, or of another hour.

@@ -30,7 +30,13 @@ impl IdentityProvider {
         if to.is_trusted() || (silent && self.has_agreed(headers, to).await?) {
             return Ok(redirect(&to.refusing(refusal)));
         }
-        Ok(way_back(to, refusal))
+        Ok(way_back(to, refusal, self.is_allowed(headers, to).await?))
+    }
+
+    /// Returns whether somebody is signed in who has allowed the client anything, at any address.
+    async fn is_allowed(&self, headers: &HeaderMap, to: &ReturnAddress) -> Result<bool, OAuthError> {
+        let Some(signed_in) = self.signed_in(headers).await? else { return Ok(false) };
+        Ok(self.allowance(&signed_in.person.subject, &to.client.id).await?.is_some())
     }
 
     /// Returns whether somebody is signed in who has allowed the client this address.
@@ -40,8 +46,9 @@ impl IdentityProvider {
     }
 }
 
-/// The page from which a person goes back to an application.
-fn way_back(to: &ReturnAddress, refusal: &RequestError) -> Response {
+/// The page from which a person goes back to an application. `is_allowed` is true if the application has access by an earlier answer, or by
+/// one of another window.
+fn way_back(to: &ReturnAddress, refusal: &RequestError, is_allowed: bool) -> Response {
     let RequestError(code, description) = refusal;
     let declined = *code == "access_denied";
     let (title, status) = if declined {
@@ -51,7 +58,10 @@ fn way_back(to: &ReturnAddress, refusal: &RequestError) -> Response {
     };
     Page::new(title).status(status).render(&html! {
         @if declined {
-            p role="status" { "The application gets no access to your account." }
+            p role="status" { "By this request the application gets no access to your account." }
+            @if is_allowed {
+                p { "It keeps what you allowed it by another one. " a href="/account" { "Your account" } " shows that, and ends it." }
+            }
         } @else {
             p role="alert" { "Its request cannot be granted: " (description) }
         }

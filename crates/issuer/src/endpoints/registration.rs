@@ -12,7 +12,7 @@ use crate::{
     IdentityProvider,
     client_metadata::{BadMetadata, Checked, Metadata, bad},
     registry::{self, Origin},
-    response::{OAuthError, private_json},
+    response::{OAuthError, private_json, refused},
 };
 
 const MAX_BODY_BYTES: usize = 16 * 1024;
@@ -93,6 +93,6 @@ impl IdentityProvider {
 
 impl From<BadMetadata> for OAuthError {
     fn from(BadMetadata { code, description }: BadMetadata) -> Self {
-        Self::Refused { code, description }
+        refused(code, description)
     }
 }

@@ -7,7 +7,7 @@ use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 
 use super::{
     change_password::{new_password, new_password_fields},
-    page::{Problem, notice, redirect, titled},
+    page::{Problem, notice, redirect, titled, unreadable},
     sign_in::{FORGOTTEN, set_cookies},
 };
 use crate::{
@@ -27,7 +27,10 @@ const SIGN_IN: &str = "/auth/login?return_to=/";
 /// Shows the form.
 #[handler]
 pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
-    let Ok(query) = Parameters::of_query(request) else { return Ok(gone()) };
+    let query = match Parameters::of_query(request) {
+        Ok(query) => query,
+        Err(why) => return Ok(unreadable(&why.to_string())),
+    };
     let token = query.get("token").unwrap_or_default();
     Ok(match links::account_of(&provider.db, token, provider.clock.now()).await? {
         Some(account) => form(provider, request, token, &account, None),

@@ -1,16 +1,15 @@
 //! `POST /account/search/connect` leaves for the search engine's consent page, and the callback comes back from there.
 
 use maud::{Markup, html};
-use poem::{
-    Body, Request, Response, handler,
-    http::StatusCode,
-    web::{Data, Query},
+use pages::{
+    form::{self, Controlled},
+    page::refusal,
 };
-use serde::Deserialize;
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use telemetry::quoted;
 use uuid::Uuid;
 
-use super::{attempt::Begun, back, failed, form, not_configured, not_found};
+use super::{attempt::Begun, back, failed, not_configured, not_found, sent};
 use crate::{
     services::{
         access::parse_id,
@@ -20,11 +19,18 @@ use crate::{
 };
 
 /// The search engine's answer, in the query string of the callback.
-#[derive(Deserialize)]
-pub(super) struct ConsentAnswer {
+struct ConsentAnswer {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
+}
+
+impl ConsentAnswer {
+    fn of(callback: &Request) -> Result<Self, Controlled> {
+        let query = form::of_query(callback)?;
+        let field = |name: &str| form::first(&query, name).map(str::to_owned);
+        Ok(Self { code: field("code"), state: field("state"), error: field("error") })
+    }
 }
 
 /// A visit to the consent page.
@@ -50,11 +56,11 @@ pub(super) async fn begin(Data(account): Data<&Account>, request: &Request, body
             .status(StatusCode::SERVICE_UNAVAILABLE)
             .render(&html! { (not_configured(connections)) (back()) });
     }
-    let form = match form(request, body).await {
-        Ok(form) => form,
+    let sent = match sent(request, body).await {
+        Ok(sent) => sent,
         Err(answer) => return answer,
     };
-    let named = form.iter().find(|(name, value)| name == "account" && !value.is_empty());
+    let named = sent.iter().find(|(name, value)| name == "account" && !value.is_empty());
     let renewed = match named.map(|(_, id)| parse_id(id)) {
         Some(None) => return not_found(),
         Some(id) => id,
@@ -84,14 +90,14 @@ async fn leave(account: &Account, visitor: &Visitor, renewed: Option<Uuid>, roun
 
 /// Ends the attempt. A callback that no attempt of this person in this browser waits for stores nothing and asks nobody.
 #[handler]
-pub(super) async fn come_back(
-    Data(account): Data<&Account>,
-    request: &Request,
-    Query(answer): Query<ConsentAnswer>,
-) -> Response {
+pub(super) async fn come_back(Data(account): Data<&Account>, request: &Request) -> Response {
     let visitor = match account.visitor(request).await {
         Ok(visitor) => visitor,
         Err(answer) => return answer,
+    };
+    let answer = match ConsentAnswer::of(request) {
+        Ok(answer) => answer,
+        Err(controlled) => return refusal::page(&controlled.into()),
     };
     let attempts = &account.search.attempts;
     let Some(begun) = attempts.end(request, &visitor, answer.state.as_deref(), account.clock.now()) else {

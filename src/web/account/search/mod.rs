@@ -8,11 +8,11 @@ mod words;
 
 use common::{base_url::BaseUrl, random::Random, secrets::Secrets};
 use maud::{Markup, html};
-use pages::{own_host::on_own_host, paths::Paths};
+use pages::{own_host::on_own_host, page::refusal, paths::Paths};
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
 
 use self::attempt::Attempts;
-use super::{Account, Visitor, refused, unavailable};
+use super::{Account, Visitor, read, refused, unavailable};
 use crate::{
     error::Error,
     services::{
@@ -166,14 +166,14 @@ fn not_found() -> Response {
 }
 
 /// The values of a form, or the answer to a body that is none.
-async fn form(request: &Request, body: Body) -> Result<Vec<(String, String)>, Response> {
+async fn sent(request: &Request, body: Body) -> Result<Vec<(String, String)>, Response> {
     let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
     let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await.map_err(|_| unreadable_form())?;
     // A form without fields has no body, and clients may then name no type.
     if !bytes.is_empty() && !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         return Err(unreadable_form());
     }
-    Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
+    read(&bytes).map_err(|controlled| refusal::page(&controlled.into()))
 }
 
 fn unreadable_form() -> Response {

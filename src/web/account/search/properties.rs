@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use uuid::Uuid;
 
-use super::{back, failed, form, named, not_found, own, path, reconnect, unreadable_form, words};
+use super::{back, failed, named, not_found, own, path, reconnect, sent, unreadable_form, words};
 use crate::{
     error::Error,
     services::{
@@ -73,7 +73,7 @@ pub(super) async fn choose(Data(account): Data<&Account>, request: &Request, bod
         Ok(own) => own,
         Err(answer) => return answer,
     };
-    let form = match form(request, body).await {
+    let form = match sent(request, body).await {
         Ok(form) => form,
         Err(answer) => return answer,
     };
@@ -108,7 +108,7 @@ async fn render(
     let page = account.page(&shown.name);
     let page = if matches!(chosen, Chosen::TooMany(_)) { page.status(StatusCode::PAYMENT_REQUIRED) } else { page };
     page.render(&html! {
-        (words::ended_there(request.uri().query().unwrap_or_default()))
+        (words::ended_there(shown, request.uri().query().unwrap_or_default()))
         (words::state(shown))
         @if shown.ended.is_some() { div.actions { (reconnect(shown)) } }
         (progress(shown))

@@ -70,8 +70,9 @@ fn words(account: &AccountView) -> Words {
     }
 }
 
-/// The fate of the access at the search engine, after the account was disconnected here.
-pub(super) fn ended_there(query: &str) -> Markup {
+/// The fate of the access at the search engine, after the account was disconnected here. Nothing if it has been connected again since.
+pub(super) fn ended_there(shown: &AccountView, query: &str) -> Markup {
+    let query = if shown.ended.is_some() { query } else { "" };
     html! {
         @if query == "there=unanswered" {
             div.notice.warn role="alert" {

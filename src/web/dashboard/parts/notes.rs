@@ -4,7 +4,9 @@ use api::{
     annotations::{Annotation, AnnotationSource},
     answer::List,
     error::ApiError,
+    models::parse_day,
 };
+use chrono::NaiveDate;
 use common::compute::in_place;
 use maud::{Markup, html};
 use poem::http::Method;
@@ -53,6 +55,8 @@ pub fn write(door: &Door, sent: &Sent) -> Option<Write> {
 pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let view = &opened.view;
     let (offset, updates) = (view.number("offset")?, view.text("updates").is_some());
+    let day = view.text("day").map(parse_day).transpose().map_err(|allowed| ApiError::invalid("day", &allowed))?;
+    let day = day.unwrap_or(opened.today);
     let query = [("includeSystem", updates.to_string()), ("limit", ROWS.to_string()), ("offset", offset.to_string())];
     let List { data: notes, meta } =
         opened.asker.ask::<List<Annotation>>(&opened.door.operation("annotations"), &query).await?;
@@ -67,7 +71,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         @if opened.may_edit() {
             section.card aria-labelledby="add" {
                 h2 #add { "Add a note" }
-                (form(opened, ADD, None))
+                (form(opened, ADD, day, None))
             }
         }
         @if notes.is_empty() { p { "There are no notes yet. A note marks a day in the chart, such as a new version of the site." } }
@@ -84,7 +88,7 @@ fn item(opened: &Opened<'_>, note: &Annotation) -> Markup {
     let is_changed = is_own && view.text("edit") == Some(&id);
     html! {
         @if is_changed {
-            (form(opened, CHANGE, Some(note)))
+            (form(opened, CHANGE, note.date, Some(note)))
             p { a href=(view.link(&[("edit", None)])) { "Leave it as it was" } }
         } @else {
             p {
@@ -107,10 +111,9 @@ fn item(opened: &Opened<'_>, note: &Annotation) -> Markup {
 }
 
 /// The fields of a note: as they were sent, or else as the note has them.
-fn form(opened: &Opened<'_>, action: &str, note: Option<&Annotation>) -> Markup {
+fn form(opened: &Opened<'_>, action: &str, day: NaiveDate, note: Option<&Annotation>) -> Markup {
     let field = |name: &str, stored: Option<String>| opened.kept(action, name).map(str::to_owned).or(stored);
-    let day = opened.view.text("day").map_or_else(|| opened.today.to_string(), str::to_owned);
-    let date = field("date", Some(note.map_or(day, |note| note.date.to_string())));
+    let date = field("date", Some(note.map_or(day, |note| note.date).to_string()));
     let end = field("endDate", note.and_then(|note| note.end_date).map(|end| end.to_string()));
     let category = field("category", note.and_then(|note| note.category.clone()));
     let text = field("text", note.map(|note| note.text.clone()));

@@ -65,6 +65,8 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
         ("exp", json!(past)),
         ("iat", json!(past + 14_400)),
         ("sub", Value::Null),
+        ("sub", json!("7\0")),
+        ("sub", json!("7\n")),
     ] {
         let mut said = verified("7", BOB);
         said[claim] = value.clone();
@@ -87,6 +89,12 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
         assert_eq!(refused.status, status, "{parameters:?}: {}", refused.body);
         assert!(!refused.body.contains("<script"), "{}", refused.body);
     }
+    let unstored = elsewhere.sign_in(&browser, &client, verified("7", "b\0ob@corp.test")).await;
+    assert!(
+        unstored.status == 403 && unstored.body.contains("does not say what your e-mail address is"),
+        "{}",
+        unstored.body
+    );
     let userinfo_of_another = json!({ "userinfo": verified("8", BOB) });
     assert_eq!(elsewhere.sign_in(&browser, &client, userinfo_of_another).await.status, 502);
     assert!(issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty());

@@ -1,11 +1,11 @@
 //! Says in words what a share link opens, or what it would open if a form were sent.
 
 use api::{
-    models::{FilterCondition, Filters, Window},
+    models::{FilterCondition, Filters, Window, parse_day, parse_time},
     params::ParamValue as _,
     sharing::{PinnedClassification, ShareLink, SharedPart},
 };
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 use pages::page::words::time;
 
@@ -48,7 +48,7 @@ impl Opens {
 
     /// Reads the form of a link. Fields that are not allowed are left to the operation.
     pub fn asked(sent: &Sent) -> Self {
-        let day = |field: &str| sent.text(field).and_then(|day| day.parse::<NaiveDate>().ok());
+        let day = |field: &str| sent.text(field).and_then(|day| parse_day(day).ok());
         let fixed = (sent.text("days") == Some("fixed")).then_some(());
         let window = fixed.and_then(|()| Some(Window { start_date: day("startDate")?, end_date: day("endDate")? }));
         let filters = sent.text("filters").and_then(|filters| Filters::parse(filters).ok());
@@ -59,7 +59,7 @@ impl Opens {
             filters: filters.unwrap_or_default().0,
             window,
             show: PARTS.into_iter().filter_map(shown).collect(),
-            ends: end(sent).and_then(|end| end.parse().ok()),
+            ends: end(sent).and_then(|end| parse_time(&end).ok()),
         }
     }
 
