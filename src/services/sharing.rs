@@ -103,13 +103,14 @@ impl Links<'_> {
         let filters = checked_filters(change, &input).await?;
         let classification = input.classification.as_ref();
         let pinned = pinned(change.tx(), property_id, classification.map(|classification| classification.0)).await?;
-        for (field, column, text) in
-            [("filters", Column::Filters, &filters), ("classification", Column::Pinned, &pinned)]
-        {
-            let others = Entity::active_of_property(property_id, change.now);
-            let others = Others::read(change.tx(), others, None, Some(column)).await?;
-            others.check_room(MAX_LINKS)?;
-            others.check_bytes(field, text.as_ref().map_or(0, String::len), MAX_LINKS)?;
+        let others = async |column| {
+            Others::read(change.tx(), Entity::active_of_property(property_id, change.now), None, Some(column)).await
+        };
+        let of_filters = others(Column::Filters).await?;
+        of_filters.check_room(MAX_LINKS)?;
+        of_filters.check_bytes("filters", filters.as_ref().map_or(0, String::len), MAX_LINKS)?;
+        if let Some(pinned) = &pinned {
+            others(Column::Pinned).await?.check_bytes("classification", pinned.len(), MAX_LINKS)?;
         }
         let shows = |part| input.show.as_ref().is_none_or(|shown| shown.contains(&part));
         let (token, id) = (change.new_token(), change.new_id());

@@ -13,9 +13,9 @@ pub trait Whole: Sized {
     /// The bytes of its body.
     async fn whole_bytes(self) -> Result<Bytes, Unread>;
 
-    /// Its body, which is a text.
+    /// Its body as a text. What is no text is replaced.
     async fn whole_text(self) -> Result<String, Unread> {
-        Ok(String::from_utf8(self.whole_bytes().await?.into()).unwrap())
+        Ok(String::from_utf8_lossy(&self.whole_bytes().await?).into_owned())
     }
 
     /// Its body, which is JSON.
