@@ -1,11 +1,16 @@
-//! An in-memory cache of upstream responses with a byte budget. The least recently used entries are evicted first, and each
-//! entry has its own expiry.
+//! An in-memory cache of upstream responses with a byte budget. Each entry has its own expiry.
+//!
+//! A key begins with its holder and a space, such as the search account that was asked. When there is no room, the holder with the most bytes
+//! loses its least recently used entries, so that nobody's questions evict what smaller holders keep.
 //!
 //! Entries are local to the process. Replicas do not share them.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use cached::{Cached as _, stores::LruCache};
@@ -24,13 +29,22 @@ struct Entry<V> {
     expires_at: DateTime<Utc>,
 }
 
-struct Held<V> {
+/// The entries of one holder.
+struct Own<V> {
     entries: LruCache<String, Entry<V>>,
+    bytes: usize,
+    /// Bytes of entries evicted by the list since they were last subtracted.
+    evicted: Arc<AtomicUsize>,
+}
+
+struct Held<V> {
+    by_holder: HashMap<String, Own<V>>,
+    /// The bytes of each holder.
+    sizes: BTreeSet<(usize, String)>,
+    entries: usize,
     bytes: usize,
     hits: u64,
     insertions: u64,
-    /// Bytes of entries evicted by the list since they were last subtracted.
-    evicted: Arc<AtomicUsize>,
 }
 
 /// A cache whose entries take at most `max_bytes` in total.
@@ -58,30 +72,32 @@ impl<V: Clone> ByteCache<V> {
     /// An empty cache.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
-        let evicted = Arc::new(AtomicUsize::new(0));
-        let counter = evicted.clone();
-        let builder = LruCache::builder().max_size(MAX_ENTRIES).on_evict(move |_, entry: &Entry<V>| {
-            counter.fetch_add(entry.bytes, Ordering::Relaxed);
-        });
-        // The builder only fails for a size of zero.
-        let entries = builder.build().unwrap_or_else(|_| LruCache::new(MAX_ENTRIES));
-        Self { held: Mutex::new(Held { entries, bytes: 0, hits: 0, insertions: 0, evicted }), max_bytes }
+        let held = Held {
+            by_holder: HashMap::new(),
+            sizes: BTreeSet::new(),
+            entries: 0,
+            bytes: 0,
+            hits: 0,
+            insertions: 0,
+        };
+        Self { held: Mutex::new(held), max_bytes }
     }
 
     /// Returns the value under `key`, unless it has expired.
-    pub fn get(&self, key: &String, now: DateTime<Utc>) -> Option<V> {
+    pub fn get(&self, key: &str, now: DateTime<Utc>) -> Option<V> {
         self.get_if(key, now, |_| true)
     }
 
     /// Returns the value under `key`, unless it has expired or is not `usable`.
-    pub fn get_if(&self, key: &String, now: DateTime<Utc>, usable: impl Fn(&V) -> bool) -> Option<V> {
+    pub fn get_if(&self, key: &str, now: DateTime<Utc>, usable: impl Fn(&V) -> bool) -> Option<V> {
         let mut held = self.lock();
-        let found = held.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
-        if found.0 <= now {
-            held.remove(key);
+        let own = held.by_holder.get_mut(holder_of(key))?;
+        let (expires_at, value) = own.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
+        if expires_at <= now {
+            held.change(holder_of(key), |own| drop(own.entries.cache_remove(key)));
             return None;
         }
-        let found = Some(found.1).filter(usable);
+        let found = Some(value).filter(usable);
         held.hits += u64::from(found.is_some());
         found
     }
@@ -89,23 +105,29 @@ impl<V: Clone> ByteCache<V> {
     /// Stores `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not stored.
     pub fn put(&self, key: String, value: V, bytes: usize, expires_at: DateTime<Utc>) {
         let bytes = bytes + key.len() + OVERHEAD;
+        let holder = holder_of(&key).to_owned();
         let mut held = self.lock();
-        held.remove(&key);
+        held.change(&holder, |own| drop(own.entries.cache_remove(&key)));
         if bytes > self.max_bytes {
             return;
         }
-        held.make_room(self.max_bytes - bytes);
-        held.bytes += bytes;
+        while held.bytes > self.max_bytes - bytes || held.entries == MAX_ENTRIES {
+            held.evict_one(&holder, bytes);
+        }
         held.insertions += 1;
-        held.entries.cache_set(key, Entry { value, bytes, expires_at });
-        held.subtract_evicted();
+        held.by_holder.entry(holder.clone()).or_insert_with(Own::new);
+        held.change(&holder, |own| {
+            own.bytes += bytes;
+            own.entries.cache_set(key, Entry { value, bytes, expires_at });
+        });
     }
 
     /// Removes every entry whose key `is_meant`.
     pub fn remove_all(&self, is_meant: impl Fn(&str) -> bool) {
         let mut held = self.lock();
-        held.entries.retain(|key, _| !is_meant(key));
-        held.subtract_evicted();
+        for holder in held.by_holder.keys().cloned().collect::<Vec<_>>() {
+            held.change(&holder, |own| own.remove(&is_meant));
+        }
     }
 
     /// The current use.
@@ -113,7 +135,7 @@ impl<V: Clone> ByteCache<V> {
     pub fn usage(&self) -> CacheUse {
         let held = self.lock();
         CacheUse {
-            entries: held.entries.cache_size(),
+            entries: held.entries,
             bytes: held.bytes,
             max_bytes: self.max_bytes,
             hits: held.hits,
@@ -121,34 +143,69 @@ impl<V: Clone> ByteCache<V> {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Held<V>> {
+    fn lock(&self) -> MutexGuard<'_, Held<V>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<V: Clone> Held<V> {
-    fn remove(&mut self, key: &String) {
-        let _ = self.entries.cache_remove(key);
-        self.subtract_evicted();
+/// The holder that a key begins with.
+fn holder_of(key: &str) -> &str {
+    key.split_once(' ').map_or(key, |(holder, _)| holder)
+}
+
+impl<V: Clone> Own<V> {
+    fn new() -> Self {
+        let evicted = Arc::new(AtomicUsize::new(0));
+        let counter = evicted.clone();
+        // The list allocates for its first size.
+        let builder = LruCache::builder().max_size(1).on_evict(move |_, entry: &Entry<V>| {
+            counter.fetch_add(entry.bytes, Ordering::Relaxed);
+        });
+        // The builder only fails for a size of zero.
+        let mut entries = builder.build().unwrap_or_else(|_| LruCache::new(1));
+        entries.set_max_size(MAX_ENTRIES);
+        Self { entries, bytes: 0, evicted }
     }
 
-    /// Evicts the least recently used entries until at most `budget` bytes remain. Each eviction takes constant time.
-    fn make_room(&mut self, budget: usize) {
-        while self.bytes > budget {
-            let entries = self.entries.cache_size();
-            if entries <= 1 {
-                self.entries.cache_clear();
-                self.bytes = 0;
-                return;
-            }
-            self.entries.set_max_size(entries - 1);
-            self.entries.set_max_size(MAX_ENTRIES);
-            self.subtract_evicted();
+    /// Removes the least recently used entry, in constant time.
+    fn evict_one(&mut self) {
+        let entries = self.entries.cache_size();
+        if entries <= 1 {
+            return self.remove(|_| true);
         }
+        self.entries.set_max_size(entries - 1);
+        self.entries.set_max_size(MAX_ENTRIES);
     }
 
-    fn subtract_evicted(&mut self) {
-        self.bytes -= self.evicted.swap(0, Ordering::Relaxed);
+    fn remove(&mut self, is_meant: impl Fn(&str) -> bool) {
+        self.entries.retain(|key, _| !is_meant(key));
+    }
+}
+
+impl<V: Clone> Held<V> {
+    /// Evicts an entry of the holder that would have the most bytes if `asking` stored `bytes` more.
+    fn evict_one(&mut self, asking: &str, bytes: usize) {
+        let Some((most, largest)) = self.sizes.last() else { return };
+        let with_more = self.by_holder.get(asking).map_or(0, |own| own.bytes + bytes);
+        let loser = if with_more >= *most { asking.to_owned() } else { largest.clone() };
+        self.change(&loser, Own::evict_one);
+    }
+
+    /// Changes the entries of a holder, if there are any, and counts again.
+    fn change(&mut self, holder: &str, change: impl FnOnce(&mut Own<V>)) {
+        let Some(own) = self.by_holder.get_mut(holder) else { return };
+        self.sizes.remove(&(own.bytes, holder.to_owned()));
+        self.entries -= own.entries.cache_size();
+        self.bytes -= own.bytes;
+        change(own);
+        own.bytes -= own.evicted.swap(0, Ordering::Relaxed);
+        self.entries += own.entries.cache_size();
+        self.bytes += own.bytes;
+        if own.entries.cache_size() == 0 {
+            self.by_holder.remove(holder);
+        } else {
+            self.sizes.insert((own.bytes, holder.to_owned()));
+        }
     }
 }
 
@@ -168,35 +225,54 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_goes_first() {
-        let cache = ByteCache::new(3 * (1_000 + OVERHEAD + 1));
+        let cache = ByteCache::new(3 * (1_000 + OVERHEAD + 3));
         let later = noon() + TimeDelta::hours(1);
-        for key in ["a", "b", "c"] {
+        for key in ["x a", "x b", "x c"] {
             cache.put(key.to_owned(), key, 1_000, later);
         }
-        assert_eq!(cache.get(&"a".to_owned(), noon()), Some("a"));
-        cache.put("d".to_owned(), "d", 1_000, later);
+        assert_eq!(cache.get("x a", noon()), Some("x a"));
+        cache.put("x d".to_owned(), "x d", 1_000, later);
         let kept: Vec<bool> =
-            ["a", "b", "c", "d"].iter().map(|k| cache.get(&(*k).to_owned(), noon()).is_some()).collect();
+            ["x a", "x b", "x c", "x d"].iter().map(|k| cache.get(k, noon()).is_some()).collect();
         assert_eq!(kept, [true, false, true, true]);
+    }
+
+    #[test]
+    fn the_holder_with_the_most_bytes_loses_first() {
+        let (cache, later) = (ByteCache::new(100 * (1_000 + OVERHEAD + 6)), noon() + TimeDelta::hours(1));
+        let put = |holder: &str, number: usize| cache.put(format!("{holder} {number:04}"), number, 1_000, later);
+        let held = |holder: &str, numbers: std::ops::Range<usize>| {
+            numbers.filter(|number| cache.get(&format!("{holder} {number:04}"), noon()).is_some()).count()
+        };
+        (0..20).for_each(|number| put("a", number));
+        (0..1_000).for_each(|number| put("b", number));
+        assert_eq!((held("a", 0..20), held("b", 920..1_000)), (20, 80), "a stranger takes what is left");
+        (20..70).for_each(|number| put("a", number));
+        assert_eq!((held("a", 0..70), held("b", 0..1_000)), (50, 50), "whoever asks for more gets half");
+        assert_eq!(held("a", 20..70), 50, "and loses what was least used");
+        put("c", 0);
+        (1_000..1_200).for_each(|number| put("b", number));
+        assert_eq!((held("a", 0..70), held("c", 0..1)), (50, 1), "the largest makes room for the newcomer");
+        assert_eq!(size(&cache).0, 100);
     }
 
     #[test]
     fn the_budget_holds_for_any_readings() {
         let cache = ByteCache::new(10_000);
         for n in 0..100_usize {
-            cache.put(format!("{n}"), n, n * 200, noon() + TimeDelta::hours(1));
+            cache.put(format!("{} {n}", n % 3), n, n * 200, noon() + TimeDelta::hours(1));
             assert!(cache.usage().bytes <= 10_000);
         }
-        assert!(cache.get(&"99".to_owned(), noon()).is_none(), "larger than the whole budget");
+        assert!(cache.get("0 99", noon()).is_none(), "larger than the whole budget");
     }
 
     #[test]
     fn a_full_list_of_entries_counts_the_bytes_that_leave() {
         let cache = ByteCache::new(usize::MAX);
         for n in 0..MAX_ENTRIES + 10 {
-            cache.put(format!("{n:06}"), n, 0, noon() + TimeDelta::hours(1));
+            cache.put(format!("{} {n:06}", n % 7), n, 0, noon() + TimeDelta::hours(1));
         }
-        assert_eq!(size(&cache), (MAX_ENTRIES, MAX_ENTRIES * (6 + OVERHEAD)));
+        assert_eq!(size(&cache), (MAX_ENTRIES, MAX_ENTRIES * (8 + OVERHEAD)));
     }
 
     #[test]
@@ -206,8 +282,8 @@ mod tests {
             cache.put(key.to_owned(), key, 10, noon() + TimeDelta::hours(1));
         }
         cache.remove_all(|key| key.starts_with("a "));
-        assert_eq!(cache.get(&"a 1".to_owned(), noon()), None);
-        assert_eq!(cache.get(&"b 1".to_owned(), noon()), Some("b 1"));
+        assert_eq!(cache.get("a 1", noon()), None);
+        assert_eq!(cache.get("b 1", noon()), Some("b 1"));
         assert_eq!(size(&cache), (1, 3 + 10 + OVERHEAD));
     }
 
@@ -215,8 +291,8 @@ mod tests {
     fn an_entry_expires_at_its_own_time() {
         let cache = ByteCache::new(10_000);
         cache.put("a".to_owned(), 1, 10, noon() + TimeDelta::minutes(5));
-        assert_eq!(cache.get(&"a".to_owned(), noon() + TimeDelta::minutes(4)), Some(1));
-        assert_eq!(cache.get(&"a".to_owned(), noon() + TimeDelta::minutes(5)), None);
+        assert_eq!(cache.get("a", noon() + TimeDelta::minutes(4)), Some(1));
+        assert_eq!(cache.get("a", noon() + TimeDelta::minutes(5)), None);
         assert_eq!(size(&cache), (0, 0));
     }
 
@@ -225,10 +301,10 @@ mod tests {
         let cache = ByteCache::new(10_000);
         let later = noon() + TimeDelta::minutes(5);
         cache.put("a".to_owned(), 1, 10, later);
-        assert_eq!(cache.get(&"b".to_owned(), noon()), None);
-        assert_eq!(cache.get_if(&"a".to_owned(), noon(), |value| *value > 1), None);
-        assert_eq!(cache.get_if(&"a".to_owned(), noon(), |value| *value == 1), Some(1));
-        assert_eq!(cache.get(&"a".to_owned(), later), None);
+        assert_eq!(cache.get("b", noon()), None);
+        assert_eq!(cache.get_if("a", noon(), |value| *value > 1), None);
+        assert_eq!(cache.get_if("a", noon(), |value| *value == 1), Some(1));
+        assert_eq!(cache.get("a", later), None);
         assert_eq!((cache.usage().hits, cache.usage().insertions), (1, 1));
     }
 }

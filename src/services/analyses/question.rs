@@ -132,7 +132,8 @@ pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
 impl Settled {
     /// Returns the cache key of an answer, whose parameters are `params` as they were understood.
     pub fn key(&self, analysis: &str, access: &ReadableProperty, params: &impl Serialize) -> Result<String, Error> {
-        rendered::key(analysis, access.property().id, &(params, &self.labels, &self.adjusted, access.view()))
+        let property = access.property();
+        rendered::key(analysis, property.user_id, property.id, &(params, &self.labels, &self.adjusted, access.view()))
     }
 
     /// Returns whether an answer has rows by `dimension`.

@@ -129,9 +129,11 @@ pub struct Answers {
     clock: Clock,
 }
 
-/// Returns the cache key of an answer: everything that it depends on besides its readings, as JSON.
-pub fn key(analysis: &str, property: Uuid, params: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(&(analysis, property, params)).map_err(Error::internal)
+/// Returns the cache key of an answer: the owner of the property, who holds its bytes, and everything that it depends on besides its
+/// readings, as JSON.
+pub fn key(analysis: &str, owner: Uuid, property: Uuid, params: &impl Serialize) -> Result<String, Error> {
+    let question = serde_json::to_string(&(analysis, property, params)).map_err(Error::internal)?;
+    Ok(format!("{owner} {question}"))
 }
 
 impl Answers {
@@ -214,7 +216,7 @@ mod tests {
         ];
         let mut keys = HashSet::new();
         for (analysis, property) in [("growth", Uuid::nil()), ("growth", Uuid::max()), ("countries", Uuid::nil())] {
-            keys.extend(slices.iter().map(|slice| key(analysis, property, slice).unwrap()));
+            keys.extend(slices.iter().map(|slice| key(analysis, Uuid::nil(), property, slice).unwrap()));
         }
         assert_eq!(keys.len(), 3 * slices.len());
     }

@@ -33,6 +33,34 @@ async fn accounts_do_not_share_readings() {
 }
 
 #[tokio::test]
+async fn an_account_that_asks_for_much_evicts_its_own_readings() {
+    let bench = Bench::new().await;
+    let account = |id| Account { id: Uuid::from_u128(id), ..account("grant") };
+    let (owner, stranger) = (account(1), account(2));
+    let small: Vec<Part> = (1..=20).map(|cap| part(cap)).collect();
+    for part in &small {
+        bench.read_as(&owner, part).await.unwrap();
+    }
+    let large = |number: i64| {
+        let day = date("2026-09-01") + TimeDelta::days(number);
+        Part { start: day, end: day, ..part(25_000) }
+    };
+    for number in 0..12 {
+        bench.upstream.reply([Reply::Rows(25_000)]);
+        bench.read_as(&stranger, &large(number)).await.unwrap();
+    }
+    let asked = bench.upstream.queries();
+    for part in &small {
+        bench.read_as(&owner, part).await.unwrap();
+    }
+    assert_eq!(bench.upstream.queries(), asked, "the owner's readings are kept");
+    bench.read_as(&stranger, &large(11)).await.unwrap();
+    assert_eq!(bench.upstream.queries(), asked, "and the stranger's newest");
+    bench.read_as(&stranger, &large(0)).await.unwrap();
+    assert_eq!(bench.upstream.queries(), asked + 1, "not the stranger's oldest");
+}
+
+#[tokio::test]
 async fn identical_requests_in_flight_are_made_once() {
     let bench = Bench::new().await;
     let turn = Arc::new(tokio::sync::Semaphore::new(0));
