@@ -72,14 +72,8 @@ impl<V: Clone> ByteCache<V> {
     /// An empty cache.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
-        let held = Held {
-            by_holder: HashMap::new(),
-            sizes: BTreeSet::new(),
-            entries: 0,
-            bytes: 0,
-            hits: 0,
-            insertions: 0,
-        };
+        let held =
+            Held { by_holder: HashMap::new(), sizes: BTreeSet::new(), entries: 0, bytes: 0, hits: 0, insertions: 0 };
         Self { held: Mutex::new(held), max_bytes }
     }
 
@@ -232,8 +226,7 @@ mod tests {
         }
         assert_eq!(cache.get("x a", noon()), Some("x a"));
         cache.put("x d".to_owned(), "x d", 1_000, later);
-        let kept: Vec<bool> =
-            ["x a", "x b", "x c", "x d"].iter().map(|k| cache.get(k, noon()).is_some()).collect();
+        let kept: Vec<bool> = ["x a", "x b", "x c", "x d"].iter().map(|k| cache.get(k, noon()).is_some()).collect();
         assert_eq!(kept, [true, false, true, true]);
     }
 

@@ -10,6 +10,9 @@ pub const CLI: &str = "sightline-cli";
 /// Browser sign-in of the web application.
 pub const WEB: &str = "sightline-web";
 
+/// The ids of the clients of the service itself.
+pub const BUILT_IN: [&str; 3] = [DOCS, CLI, WEB];
+
 /// Returns the name of a client of the service itself.
 #[must_use]
 pub fn own_name(id: &str) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use common::plain_text::plain_name;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{device_codes, redirect_uri};
+use super::{device_codes, redirect_uri, reserved_names::is_reserved};
 
 const MAX_REDIRECT_URIS: usize = 10;
 /// The grant of authorization codes.
@@ -70,6 +70,19 @@ impl Checked {
     #[must_use]
     pub fn response_types(&self) -> &'static [&'static str] {
         if self.has(CODE) { &["code"] } else { &[] }
+    }
+
+    /// Returns the metadata of a client that anyone made.
+    ///
+    /// # Errors
+    /// Its name is one of the service's own applications.
+    pub fn of_anyone(self) -> Result<Self, BadMetadata> {
+        match &self.name {
+            Some(name) if is_reserved(name) => Err(bad(
+                "client_name: looks like one of the service's own applications. Choose a name that begins with another word.",
+            )),
+            _ => Ok(self),
+        }
     }
 
     fn has(&self, grant_type: &str) -> bool {

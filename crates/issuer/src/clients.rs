@@ -7,15 +7,12 @@ use sea_orm::{DbErr, EntityTrait};
 
 use super::{IdentityProvider, redirect_uri};
 
-pub use identity::clients::{CLI, DOCS, WEB};
-
-/// The ids of the built-in clients.
-pub const BUILT_IN: [&str; 3] = [DOCS, CLI, WEB];
+pub use identity::clients::{BUILT_IN, CLI, DOCS, WEB};
 
 /// Returns whether the client is part of the service, so that its name can be trusted.
 #[must_use]
 pub fn is_built_in(id: &str) -> bool {
-    [DOCS, CLI, WEB].contains(&id)
+    BUILT_IN.contains(&id)
 }
 
 /// A client as seen by authorization requests.

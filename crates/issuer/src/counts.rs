@@ -2,7 +2,7 @@
 //! ([`store::rate_limit`]).
 
 use chrono::{DateTime, Utc};
-use common::{clock::Clock, secrets::Secrets};
+use common::{addresses::ClientAddress, clock::Clock, secrets::Secrets};
 use entity::attempt::{Column, Entity};
 use sea_orm::{
     ColumnTrait, ConnectionTrait as _, DatabaseConnection, DbErr, EntityTrait, QueryFilter, Statement, Value,
@@ -49,6 +49,52 @@ impl Counts {
         let full_at = Entity::find_by_id(key).one(&self.db).await?.map_or(now, |found| found.full_at.min(end));
         let wait = (full_at + interval - end).max(1);
         Err(OAuthError::TooMany(u64::try_from(wait).unwrap_or_default().div_ceil(SECOND)))
+    }
+}
+
+/// Limits on attempts of one kind, each as attempts in an hour and at once.
+pub struct OfClients {
+    /// The kind, for the keys.
+    pub kind: &'static str,
+    /// The attempts of one address: a /64 of IPv6.
+    pub address: (u32, u32),
+    /// The attempts of one network ([`ClientAddress::network`]): a /48 of IPv6.
+    pub network: (u32, u32),
+    /// The attempts of all clients together, before each network has `beyond` only.
+    pub altogether: (u32, u32),
+    /// The attempts of one network although there were too many, so that a flood from many networks shuts out no other.
+    pub beyond: (u32, u32),
+}
+
+impl Counts {
+    /// Counts an attempt of a client against its address, its network and all clients together.
+    ///
+    /// # Errors
+    /// [`OAuthError::TooMany`].
+    pub async fn count_client(&self, limits: &OfClients, client: &ClientAddress) -> Result<(), OAuthError> {
+        let kind = limits.kind;
+        let count = async |what: &str, (per_hour, burst)| {
+            self.count(&format!("{kind}/{what}"), Rate::hourly(per_hour, burst)).await
+        };
+        count(&format!("address/{client}"), limits.address).await?;
+        count(&format!("network/{}", client.network()), limits.network).await?;
+        match count("altogether", limits.altogether).await {
+            Err(OAuthError::TooMany(_)) => self.count_beyond(kind, client, limits.beyond).await,
+            counted => counted,
+        }
+    }
+
+    /// Counts an attempt of a network although there were too many of all clients together: so many in an hour, and at once.
+    ///
+    /// # Errors
+    /// [`OAuthError::TooMany`].
+    pub async fn count_beyond(
+        &self,
+        kind: &str,
+        client: &ClientAddress,
+        (per_hour, burst): (u32, u32),
+    ) -> Result<(), OAuthError> {
+        self.count(&format!("{kind}/beyond/{}", client.network()), Rate::hourly(per_hour, burst)).await
     }
 }
 

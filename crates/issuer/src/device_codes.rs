@@ -44,8 +44,10 @@ const CONTEXT: &str = "user code";
 const MAX_PER_HOUR_AND_ADDRESS: u32 = 60;
 /// Requests that one network ([`ClientAddress::network`]) may make in an hour.
 const MAX_PER_HOUR_AND_NETWORK: u32 = 120;
-/// Codes that wait at the same time. So a guess at any of them is right once in two and a half million times.
+/// Codes that wait at the same time, before each network has only [`MAX_BEYOND`] more. So a guess at any of them is right once in two and a half million times.
 const MAX_WAITING: u64 = 10_000;
+/// Codes that one network may have in an hour, and at once, although there are too many, so that no flood shuts out other networks.
+const MAX_BEYOND: (u32, u32) = (6, 1);
 /// Seconds to wait before retrying at the limit.
 const NO_ROOM_RETRY: u64 = 60;
 
@@ -85,7 +87,8 @@ impl IdentityProvider {
     ) -> Result<Codes, OAuthError> {
         let now = self.clock.now();
         if Entity::find().filter(Column::ExpiresAt.gt(now)).count(&self.db).await? >= MAX_WAITING {
-            return Err(OAuthError::TooMany(NO_ROOM_RETRY));
+            let counts = self.counts.as_ref().ok_or(OAuthError::TooMany(NO_ROOM_RETRY))?;
+            counts.count_beyond("device", from, MAX_BEYOND).await?;
         }
         let device = self.random.token();
         // Two machines never show the same code.

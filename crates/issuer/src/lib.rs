@@ -24,6 +24,7 @@ mod redirect_uri;
 mod refresh;
 pub mod registry;
 mod request;
+mod reserved_names;
 mod response;
 mod scope;
 mod sessions;

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use entity::{device_code, issuer_session};
 use futures_util::future::join_all;
-use sea_orm::EntityTrait as _;
+use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
 
 use super::{
@@ -379,6 +379,43 @@ async fn machines_of_one_address_ask_so_often() {
     }
     let refused = issuer.post(ENDPOINT, &[("client_id", "sightline-cli")]).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, "60"), "{}", refused.body);
+}
+
+/// Stores as many codes as may wait.
+async fn flood(issuer: &TestIssuer) {
+    let now = issuer.clock.now();
+    let row = |number: usize| device_code::ActiveModel {
+        hash: Set(format!("{number:064}")),
+        user_code: Set(format!("{number:043}")),
+        client_id: Set("sightline-cli".to_owned()),
+        scope: Set("openid".to_owned()),
+        resources: Set("[]".to_owned()),
+        asked_from: Set(None),
+        created_at: Set(now),
+        expires_at: Set(now + TimeDelta::hours(1)),
+        interval_seconds: Set(5),
+        next_poll_at: Set(now),
+        grant_id: Set(None),
+        denied_at: Set(None),
+    };
+    for start in (0..10_000).step_by(1_000) {
+        let rows = (start..start + 1_000).map(row);
+        device_code::Entity::insert_many(rows).exec_without_returning(&issuer.db).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_network_gets_a_code_though_too_many_wait() {
+    let issuer = TestIssuer::with(|provider| provider.with_limits(true)).await;
+    flood(&issuer).await;
+    let ask = async || issuer.post(ENDPOINT, &[("client_id", "sightline-cli")]).await.status;
+    assert_eq!([ask().await, ask().await], [200, 429]);
+    issuer.hand.advance(TimeDelta::minutes(10));
+    assert_eq!([ask().await, ask().await], [200, 429]);
+
+    let unlimited = TestIssuer::start().await;
+    flood(&unlimited).await;
+    assert_eq!(unlimited.post(ENDPOINT, &[("client_id", "sightline-cli")]).await.status, 429, "nobody is counted");
 }
 
 #[tokio::test]

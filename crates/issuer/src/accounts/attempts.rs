@@ -7,20 +7,31 @@ use common::{addresses::ClientAddress, digest::sha256_hex};
 use store::rate_limit::Rate;
 use uuid::Uuid;
 
-use crate::{counts::Counts, response::OAuthError};
+use crate::{
+    counts::{Counts, OfClients},
+    response::OAuthError,
+};
 
 /// Guesses at one account from one address, or from one known browser: ten at once, thirty an hour.
 const PER_ACCOUNT_AND_ADDRESS: (u32, u32) = (30, 10);
-/// Guesses from one address at any accounts. Many people may share an address.
-const PER_ADDRESS: (u32, u32) = (300, 60);
 /// Guesses at one account from all addresses of strangers.
 const PER_ACCOUNT: (u32, u32) = (100, 50);
+/// Guesses of strangers at any accounts. Many people may share an address.
+const GUESSES: OfClients =
+    OfClients { kind: "guess", address: (300, 60), network: (600, 120), altogether: (1_200, 300), beyond: (30, 10) };
 /// Codes of machines that one person enters. Each is entered twice: to see who asks, and to allow it.
 const CODES_PER_PERSON: (u32, u32) = (60, 20);
-/// Codes of machines that are entered at one address.
-const CODES_PER_ADDRESS: (u32, u32) = (300, 60);
-/// Links that one address may ask for.
-const LINKS_PER_ADDRESS: (u32, u32) = (30, 10);
+/// Codes of machines that are entered.
+const CODES: OfClients = OfClients {
+    kind: "user-code",
+    address: (300, 60),
+    network: (600, 120),
+    altogether: (1_200, 300),
+    beyond: (30, 10),
+};
+/// Links that are asked for.
+const LINKS: OfClients =
+    OfClients { kind: "links", address: (30, 10), network: (60, 20), altogether: (600, 150), beyond: (6, 3) };
 /// Links mailed to one address of a person.
 const LINKS_PER_ACCOUNT: (u32, u32) = (5, 3);
 
@@ -41,19 +52,19 @@ impl Attempts {
             return self.count(&format!("device/{device}/{account}"), PER_ACCOUNT_AND_ADDRESS).await;
         }
         self.count(&format!("pair/{account}/{address}"), PER_ACCOUNT_AND_ADDRESS).await?;
-        self.count(&format!("address/{address}"), PER_ADDRESS).await?;
-        self.count(&format!("account/{account}"), PER_ACCOUNT).await
+        self.count(&format!("account/{account}"), PER_ACCOUNT).await?;
+        self.0.count_client(&GUESSES, address).await
     }
 
     /// Counts a code of a machine that `subject` enters at `address`.
     pub async fn enter_user_code(&self, subject: &str, address: &ClientAddress) -> Result<(), OAuthError> {
         self.count(&format!("user-code/{subject}"), CODES_PER_PERSON).await?;
-        self.count(&format!("user-code/at/{address}"), CODES_PER_ADDRESS).await
+        self.0.count_client(&CODES, address).await
     }
 
     /// Counts a request for a link from `address`.
     pub async fn ask_for_link(&self, address: &ClientAddress) -> Result<(), OAuthError> {
-        self.count(&format!("links/{address}"), LINKS_PER_ADDRESS).await
+        self.0.count_client(&LINKS, address).await
     }
 
     /// Counts a link mailed to `email`.
@@ -117,6 +128,56 @@ mod tests {
         }
         assert!(guess(&attempts, "another@corp.test", 1, None).await.is_some());
         assert_eq!(guess(&attempts, "another@corp.test", 2, None).await, None);
+    }
+
+    /// The addresses of a customer with a /48.
+    fn of_customer(customer: u16, number: u16) -> ClientAddress {
+        ClientAddress::new([0x2001, 0xdb8, customer, number, 0, 0, 0, 1].into())
+    }
+
+    #[tokio::test]
+    async fn one_network_is_refused_and_many_shut_out_no_other() {
+        let (attempts, hand) = attempts().await;
+        let guess = async |customer, number: u16| {
+            let email = format!("{customer}-{number}@corp.test");
+            attempts.guess(&email, &of_customer(customer, number), None).await.is_ok()
+        };
+        let allowed = async |customer: u16, guesses: u16| {
+            let mut allowed = 0;
+            for number in 0..guesses {
+                allowed += u32::from(guess(customer, number).await);
+            }
+            allowed
+        };
+        assert_eq!(allowed(1, 400).await, 120, "every /64 of the /48 counts");
+        // Others use up what all strangers have together. Their own networks have little left then.
+        assert_eq!([allowed(2, 200).await, allowed(3, 200).await], [120, 60 + 10]);
+        assert_eq!([allowed(4, 200).await, allowed(5, 200).await], [10, 10]);
+        assert!(guess(6, 0).await, "a network that has not guessed yet");
+        let device = Some(Uuid::nil());
+        assert!(attempts.guess("ann@corp.test", &of_customer(1, 500), device).await.is_ok(), "a known browser");
+        hand.advance(TimeDelta::minutes(15));
+        assert_eq!(allowed(7, 200).await, 120, "the whole has room again");
+    }
+
+    #[tokio::test]
+    async fn codes_and_links_are_counted_by_network_and_together() {
+        let (attempts, _) = attempts().await;
+        let (mut codes, mut links) = ([0; 5], [0; 8]);
+        for customer in 0..5_u16 {
+            for number in 0..200 {
+                let (subject, address) = (format!("{customer}-{number}"), of_customer(customer, number));
+                codes[usize::from(customer)] += u32::from(attempts.enter_user_code(&subject, &address).await.is_ok());
+            }
+        }
+        for customer in 0..8_u16 {
+            for number in 0..40 {
+                let address = of_customer(customer, number);
+                links[usize::from(customer)] += u32::from(attempts.ask_for_link(&address).await.is_ok());
+            }
+        }
+        assert_eq!(codes, [120, 120, 60 + 10, 10, 10]);
+        assert_eq!(links, [20, 20, 20, 20, 20, 20, 20, 10 + 3]);
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use store::database;
 use super::{
     ending::{end_everything, end_links},
     links,
-    password::{self, PasswordError},
+    password::{self, PasswordError, Queue},
     with_email,
 };
 use crate::{
@@ -136,11 +136,12 @@ impl IdentityProvider {
         let device = account.and_then(|account| self.known_device(headers, account));
         self.attempts.guess(email, address, device).await?;
         let stored = account.and_then(|account| account.password_hash.as_deref());
-        let verified = password::verify(password, stored).await?;
+        let queue = device.map_or_else(|| Queue::Strangers(address.clone()), |_| Queue::Known);
+        let verified = password::verify(password, stored, queue).await?;
         if !verified.matches {
             return Err(Rejected::Wrong);
         }
-        let outdated = verified.is_outdated.then(|| password::hash(password, self.random.bytes()));
+        let outdated = verified.is_outdated.then(|| password::hash(password, self.random.bytes(), Queue::Known));
         Ok(match outdated {
             Some(rehashing) => Some(rehashing.await?),
             None => None,
@@ -158,7 +159,7 @@ impl IdentityProvider {
         (current, new): (&str, &str),
     ) -> Result<Entered, Rejected> {
         self.prove(headers, address, &account.email, Some(account), current).await?;
-        let hash = password::hash(new, self.random.bytes()).await?;
+        let hash = password::hash(new, self.random.bytes(), Queue::Known).await?;
         let (transaction, now) = (database::begin(&self.db).await?, self.clock.now());
         let changed = account::Entity::update_many()
             .col_expr(account::Column::PasswordHash, Expr::value(hash))

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::Unreadable;
-use crate::{client_metadata::Metadata, clients::Client};
+use crate::{
+    client_metadata::{Checked, Metadata},
+    clients::Client,
+};
 
 /// Members of a JWK that only the holder of a private or symmetric key has (RFC 7518 section 6).
 const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
@@ -29,7 +32,7 @@ pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
     }
     let metadata: Metadata = serde_json::from_value(document)
         .map_err(|_| Unreadable("A member of the application's metadata document has the wrong type."))?;
-    let checked = metadata.check().map_err(|bad| Unreadable(bad.description))?;
+    let checked = metadata.check().and_then(Checked::of_anyone).map_err(|bad| Unreadable(bad.description))?;
     Ok(Client {
         id: id.to_owned(),
         refreshes: checked.refreshes(),

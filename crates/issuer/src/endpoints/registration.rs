@@ -23,8 +23,8 @@ const MAX_PER_HOUR_AND_NETWORK: u32 = 40;
 /// Registrations in an hour in total, before each network has only [`MAX_BEYOND`] more. A day of it is less than half of [`MAX_CLIENTS`],
 /// so that the sweep keeps up with a flood.
 const MAX_PER_HOUR: u64 = 1_000;
-/// Registrations that one network may make in an hour although there were too many, so that no flood shuts out other networks.
-const MAX_BEYOND: u32 = 1;
+/// Registrations that one network may make in an hour, and at once, although there were too many, so that no flood shuts out other networks.
+const MAX_BEYOND: (u32, u32) = (1, 1);
 /// Maximum number of stored clients.
 pub const MAX_CLIENTS: u64 = 50_000;
 /// Seconds to wait before retrying at the limit.
@@ -40,7 +40,7 @@ pub(super) async fn register(
     let bytes = body.into_bytes_limit(MAX_BODY_BYTES).await.map_err(|_| bad("The document is too large."))?;
     let metadata: Metadata =
         serde_json::from_slice(&bytes).map_err(|_| bad("Send a JSON object of client metadata."))?;
-    let client = metadata.check()?;
+    let client = metadata.check()?.of_anyone()?;
     let address = request.data();
     provider.count_registration(address).await?;
     let (id, issued_at) = provider.add_client(&client, address).await?;
@@ -72,7 +72,7 @@ impl IdentityProvider {
     async fn count_beyond(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
         let counted = self.counts.as_ref().zip(address);
         let (counts, address) = counted.ok_or(OAuthError::TooMany(NO_ROOM_RETRY))?;
-        counts.count(&format!("register/beyond/{}", address.network()), Rate::per_hour(MAX_BEYOND)).await
+        counts.count_beyond("register", address, MAX_BEYOND).await
     }
 
     /// Stores a new client and returns its id and the time in Unix seconds.

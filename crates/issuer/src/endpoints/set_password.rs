@@ -14,7 +14,7 @@ use crate::{
     IdentityProvider,
     accounts::{
         links,
-        password::{self, PasswordError},
+        password::{self, PasswordError, Queue},
         sign_in::Rejected,
     },
     parameters::Parameters,
@@ -58,7 +58,7 @@ pub(super) async fn set(
         Ok(new) => new,
         Err(problem) => return Ok(again(problem)),
     };
-    let hash = match password::hash(new, provider.random.bytes()).await {
+    let hash = match password::hash(new, provider.random.bytes(), Queue::Known).await {
         Ok(hash) => hash,
         Err(PasswordError::Busy) => return Ok(again(Problem::of(Rejected::Busy, "")?)),
         Err(PasswordError::Failed(reason)) => return Err(OAuthError::Internal(reason)),

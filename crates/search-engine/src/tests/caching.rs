@@ -37,7 +37,7 @@ async fn an_account_that_asks_for_much_evicts_its_own_readings() {
     let bench = Bench::new().await;
     let account = |id| Account { id: Uuid::from_u128(id), ..account("grant") };
     let (owner, stranger) = (account(1), account(2));
-    let small: Vec<Part> = (1..=20).map(|cap| part(cap)).collect();
+    let small: Vec<Part> = (1..=20).map(part).collect();
     for part in &small {
         bench.read_as(&owner, part).await.unwrap();
     }
