@@ -14,6 +14,7 @@ use tokio::{
 use super::{
     MAX_GROWTH, Scale, connections,
     target::{Target, from, heavy_cluster},
+    unread,
 };
 use crate::support::whole::Whole as _;
 
@@ -63,6 +64,10 @@ pub enum Attack {
     SlowBodiesBehindAProxy,
     /// Connections without requests.
     IdleConnections,
+    /// Pages that nobody reads.
+    UnreadPages,
+    /// Rows by any dimensions that nobody reads.
+    UnreadRows,
 }
 
 impl Attack {
@@ -82,6 +87,8 @@ impl Attack {
             Self::BodiesOfNoBytes => "bodies of no bytes",
             Self::SlowBodiesBehindAProxy => "bodies of no bytes behind a proxy",
             Self::IdleConnections => "idle connections",
+            Self::UnreadPages => "120 unread pages",
+            Self::UnreadRows => "120 unread typed answers",
         }
     }
 
@@ -96,14 +103,23 @@ impl Attack {
 
     /// The maximum memory growth in the long form, in megabytes.
     pub fn max_growth(self) -> u64 {
-        if matches!(self, Self::UnreadStreams) { 64 } else { MAX_GROWTH }
+        match self {
+            Self::UnreadStreams => 64,
+            Self::UnreadPages | Self::UnreadRows => 160,
+            _ => MAX_GROWTH,
+        }
     }
 
     /// Returns whether honest people must hardly notice the attack in the long form.
     pub fn is_hardly_noticed(self) -> bool {
         matches!(
             self,
-            Self::PackedDocuments | Self::BodiesOfNoBytes | Self::SlowBodiesBehindAProxy | Self::IdleConnections
+            Self::PackedDocuments
+                | Self::BodiesOfNoBytes
+                | Self::SlowBodiesBehindAProxy
+                | Self::IdleConnections
+                | Self::UnreadPages
+                | Self::UnreadRows
         )
     }
 
@@ -148,6 +164,8 @@ impl Attack {
                 connections::slow_bodies_behind_a_proxy_take_every_connection(target, scale).await
             }
             Self::IdleConnections => connections::idle_connections_shut_everybody_out(target, scale).await,
+            Self::UnreadPages => unread::pages(target, scale).await,
+            Self::UnreadRows => unread::typed_answers(target, scale).await,
         }
     }
 }

@@ -7,6 +7,7 @@
 mod attacks;
 mod connections;
 mod target;
+mod unread;
 
 use std::time::Duration;
 
@@ -55,6 +56,8 @@ async fn run(scale: Scale) -> Vec<Outcome> {
                 Attack::BodiesOfNoBytes,
                 Attack::SlowBodiesBehindAProxy,
                 Attack::IdleConnections,
+                Attack::UnreadPages,
+                Attack::UnreadRows,
             ]
         ),
         external.endure(scale, &[Attack::HalfHeads, Attack::JunkTokens]),
