@@ -48,13 +48,13 @@ pub fn field<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) ->
     Object::deserialize(deserializer).map(|object| object.0)
 }
 
-/// Reads a field that is a list of objects, for `#[serde(deserialize_with)]`.
+/// Reads a field that is a list of objects, for `#[serde(deserialize_with)]`. Null is an empty list.
 ///
 /// # Errors
-/// The field or one of its items is something else, or null.
+/// The field is something else, or one of its items is.
 pub fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    let items = Vec::<Object<T>>::deserialize(deserializer)?;
-    Ok(items.into_iter().map(|object| object.0).collect())
+    let items = Option::<Vec<Object<T>>>::deserialize(deserializer)?;
+    Ok(items.into_iter().flatten().map(|object| object.0).collect())
 }
 
 /// The field `error` of an answer that has none, for `#[serde(default)]`. Null is none. Reading an error fails, and the text quotes its beginning.
@@ -109,7 +109,7 @@ mod tests {
                 r#"{"items":[{"number":1},{}],"inner":{"number":2}}"#,
                 Some(outer(vec![Inner { number: 1 }, Inner { number: 0 }], 2)),
             ),
-            (r#"{"items":null}"#, None),
+            (r#"{"items":null}"#, Some(outer(vec![], 7))),
             (r#"{"items":{}}"#, None),
             (r#"{"items":[[]]}"#, None),
             (r#"{"items":[null]}"#, None),

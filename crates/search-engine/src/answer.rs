@@ -1,6 +1,8 @@
 //! The bodies of the search engine's answers. A body with status 200 may come from a proxy, or hold an error. So a body is an answer only if it
 //! has what the search engine always sends, and nothing that it never sends (decision 37).
 
+use std::collections::HashSet;
+
 use chrono::{Months, NaiveDate, TimeDelta};
 use common::json::{self, NoError};
 use serde::Deserialize;
@@ -95,6 +97,10 @@ pub fn rows(body: &[u8], asked: &QueryRequest) -> Result<QueryResponse, NotAnAns
     }
     if !answer.rows.iter().all(|row| row.is_of(asked)) {
         return Err(unlike("a row has other keys than asked for, or no counts"));
+    }
+    let mut seen = HashSet::with_capacity(answer.rows.len());
+    if !answer.rows.iter().all(|row| seen.insert(&row.keys)) {
+        return Err(unlike("two rows have the same keys"));
     }
     Ok(answer)
 }
@@ -193,6 +199,7 @@ mod tests {
         let cases: Vec<(&[Dimension], String, usize)> = vec![
             (&[], r#"{"responseAggregationType":"byProperty"}"#.to_owned(), 0),
             (&[], of("[]"), 0),
+            (&[], of("null"), 0),
             (&[], of(r#"[{"clicks":1,"impressions":2,"ctr":0.5,"position":3.5}]"#), 1),
             (&[], of(r#"[{"keys":[],"clicks":1.0,"impressions":2.0,"new":{}}]"#), 1),
             (&[], r#"{"rows":[{"clicks":0,"impressions":2}]}"#.to_owned(), 1),
@@ -256,7 +263,6 @@ mod tests {
     #[test]
     fn rows_without_the_keys_and_counts_that_were_asked_for_are_not_an_answer() {
         let of_rows = [
-            "null",
             "{}",
             "\"\"",
             "7",
@@ -273,6 +279,7 @@ mod tests {
             r#"[{"keys":[null],"clicks":1,"impressions":2}]"#,
             r#"[{"keys":[7],"clicks":1,"impressions":2}]"#,
             r#"[{"keys":["a","b"],"clicks":1,"impressions":2}]"#,
+            r#"[{"keys":["a"],"clicks":1,"impressions":2},{"keys":["a"],"clicks":1,"impressions":2}]"#,
             r#"[{"keys":["a"],"clicks":1,"impressions":2},{"keys":["b"],"clicks":1,"impressions":2},{"keys":["c"],"clicks":1,"impressions":2}]"#,
         ];
         let of_counts = [
