@@ -41,8 +41,8 @@ pub async fn typed_answers(target: &Target, scale: Scale) -> usize {
 async fn unread(target: &Target, scale: Scale, ask: impl Fn(usize) -> String) -> usize {
     let (end, mut held) = (Instant::now() + scale.length * 2, Vec::new());
     for wave in 0..WAVES {
-        for number in 0..ANSWERS / WAVES {
-            let Some(mut stream) = connect(target, [127, 0, 7, 1 + (number % 4) as u8]).await else { continue };
+        for (number, address) in (0..ANSWERS / WAVES).zip((1..=4).cycle()) {
+            let Some(mut stream) = connect(target, [127, 0, 7, address]).await else { continue };
             let _ = stream.write_all(ask(wave * ANSWERS + number).as_bytes()).await;
             held.push(stream);
         }
