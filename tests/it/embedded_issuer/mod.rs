@@ -7,6 +7,7 @@ mod browser;
 mod claims;
 mod consent;
 mod device;
+mod device_limits;
 mod documents;
 mod flow;
 mod forged;
