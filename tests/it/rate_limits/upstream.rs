@@ -1,6 +1,6 @@
 //! Tests of the upstream requests that readers of a share link may cause.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use futures_util::future::join_all;
 use search_engine::Patience;
@@ -14,12 +14,12 @@ use crate::support::{
 };
 
 /// A filtered question by each reader, all of them different.
-async fn flood(reader: Actor, path: String, readers: usize) -> Vec<Answer> {
+async fn flood(reader: Actor, path: String, readers: Range<usize>) -> Vec<Answer> {
     let ask = async |number: usize| {
         let filters = json!([{ "dimension": "query", "operator": "contains", "value": format!("flood{number}") }]);
         reader.ask(&path, &[("scope", "all"), ("filters", &filters.to_string())]).await
     };
-    join_all((0..readers).map(ask)).await
+    join_all(readers.map(ask)).await
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn readers_of_a_link_never_take_its_owners_dashboard_down() {
     let path = link(&owner, &property).await;
     let controls = app.simulator().controls();
     controls.hold("flood");
-    let readers = tokio::spawn(flood(app.anonymous(), path, 20));
+    let readers = tokio::spawn(flood(app.anonymous(), path, 0..20));
     controls.wait_until_held(4).await;
     let window = [("scope", "all"), ("startDate", "2026-09-01"), ("endDate", "2026-09-07")];
     owner.ask(&format!("/api/properties/{property}/performance"), &window).await.expect(200);
@@ -42,6 +42,34 @@ async fn readers_of_a_link_never_take_its_owners_dashboard_down() {
         let refused = answer.expect(503);
         assert_eq!(refused.code(), "search_engine_unavailable");
         assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+    }
+}
+
+/// Readers of several links to one site have no more than those of one.
+#[tokio::test]
+async fn readers_of_many_links_leave_the_owner_alone() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let controls = app.simulator().controls();
+    let mut paths = Vec::new();
+    for _ in 0..6 {
+        paths.push(link(&owner, &property).await);
+    }
+    controls.hold("flood");
+    let reader = app.anonymous();
+    let readers = tokio::spawn(async move {
+        let floods =
+            paths.into_iter().enumerate().map(|(link, path)| flood(reader.clone(), path, 6 * link..6 * link + 6));
+        join_all(floods).await
+    });
+    controls.wait_until_held(4).await;
+    let window = [("scope", "all"), ("startDate", "2026-09-01"), ("endDate", "2026-09-07")];
+    owner.ask(&format!("/api/properties/{property}/performance"), &window).await.expect(200);
+    assert!(controls.held() <= 4, "{} requests of the links' readers are under way upstream", controls.held());
+    controls.release();
+    for answer in readers.await.unwrap().into_iter().flatten() {
+        assert!([200, 429, 503].contains(&answer.status.as_u16()), "{}", answer.status);
     }
 }
 
@@ -57,7 +85,7 @@ async fn the_owner_does_not_wait_in_the_queue_of_readers() {
     let path = link(&owner, &property).await;
     let controls = app.simulator().controls();
     controls.hold("flood");
-    let readers = tokio::spawn(flood(app.anonymous(), path.clone(), 20));
+    let readers = tokio::spawn(flood(app.anonymous(), path.clone(), 0..20));
     controls.wait_until_held(4).await;
     let window = [("scope", "all"), ("startDate", "2026-09-01"), ("endDate", "2026-09-07")];
     let (reader, asked) = (app.anonymous(), path.clone());

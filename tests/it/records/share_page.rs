@@ -1,8 +1,19 @@
 //! Tests of the page behind a share link.
 
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
 use chrono::TimeDelta;
+use futures_util::future::join_all;
 use poem::http::Method;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
 
 use super::column;
 use crate::{
@@ -12,6 +23,9 @@ use crate::{
         app::{TestApp, start_of_test},
     },
 };
+
+/// Timeout for events that must happen.
+const GUARD: Duration = Duration::from_secs(30);
 
 /// A link, its owner, and the path of its page.
 struct Shown {
@@ -153,4 +167,74 @@ async fn the_page_answers_head_and_refuses_what_it_does_not_know() {
     }
     let refused = shown.app.anonymous().send(Method::POST, &shown.path, None, &[]).await.expect(405);
     assert_eq!(refused.header("allow"), "GET, HEAD");
+}
+
+/// Reads an answer on a connection of its own until `text` has come, or to its end.
+async fn read_until(stream: &mut TcpStream, text: &str) -> String {
+    let (mut came, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        let length = timeout(GUARD, stream.read(&mut piece)).await.unwrap().unwrap();
+        came.extend(&piece[..length]);
+        let said = String::from_utf8_lossy(&came).into_owned();
+        if length == 0 || (!text.is_empty() && said.contains(text)) {
+            return said;
+        }
+    }
+}
+
+/// The head of a page comes before the search engine answers, and the link may end in between.
+#[tokio::test]
+async fn a_link_that_is_revoked_while_its_page_is_sent_shows_no_number() {
+    for is_revoked in [false, true] {
+        let shown = Shown::new(|_| {}).await;
+        let controls = shown.app.simulator().controls();
+        controls.hold("");
+        let mut stream = TcpStream::connect(shown.app.service.address).await.unwrap();
+        let host = shown.app.service.base_url.strip_prefix("http://").unwrap();
+        let request = format!("GET {} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n", shown.path);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let head = read_until(&mut stream, "Reading from the search engine").await;
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        if is_revoked {
+            let id = shown.link["id"].as_str().unwrap();
+            let path = format!("/api/properties/{}/share-links/{id}", shown.property);
+            shown.owner.delete(&path).await.expect(204);
+        }
+        controls.release();
+        let rest = read_until(&mut stream, "").await;
+        let performance = format!("/api/properties/{}/performance", shown.property);
+        let data =
+            shown.owner.ask(&performance, &[("compare", "previous_period")]).await.expect(200).json["data"].clone();
+        let mut days = data["series"].as_array().unwrap().iter().map(|day| grouped(&day["clicks"]));
+        let total = rest.contains(&format!("<strong>{}</strong>", grouped(&data["totals"]["clicks"])));
+        let day = days.any(|clicks| rest.contains(&format!("<td>{clicks}</td>")));
+        assert_eq!((total, day), (!is_revoked, !is_revoked), "{rest}");
+    }
+}
+
+/// The longest page of a link, read as fast as it comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_of_the_longest_page_refuse_nobody_else() {
+    let shown = Shown::new(|_| {}).await;
+    let conditions: Vec<_> = (0..50).map(|number| format!("query.not_contains=word%20number%20{number:04}")).collect();
+    let path = format!("{}/where/{}/overview", shown.path, conditions.join("/"));
+    let (reader, is_over) = (shown.app.anonymous(), AtomicBool::new(false));
+    let read = async || {
+        let mut read = 0;
+        while !is_over.load(Ordering::SeqCst) {
+            let status = reader.get(&path).await.status.as_u16();
+            assert!([200, 429, 503].contains(&status), "{status}");
+            read += usize::from(status == 200);
+        }
+        read
+    };
+    let owner = async {
+        for _ in 0..20 {
+            shown.owner.get("/api/properties").await.expect(200);
+            shown.owner.get(&format!("/api/properties/{}/performance", shown.property)).await.expect(200);
+        }
+        is_over.store(true, Ordering::SeqCst);
+    };
+    let (read, ()) = tokio::join!(join_all((0..16).map(|_| read())), owner);
+    assert!(read.iter().sum::<usize>() > 0, "nobody read the page");
 }
