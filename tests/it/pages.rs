@@ -2,10 +2,11 @@
 
 use chrono::TimeDelta;
 use poem::http::Method;
+use serde_json::json;
 
 use crate::support::{
     app::{TestApp, shared},
-    signed_in::Browser,
+    signed_in::{Browser, Page},
 };
 
 const HTML: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
@@ -136,5 +137,58 @@ async fn the_tool_endpoint_tells_a_browser_what_to_do_with_its_address() {
     for accept in ["*/*", "text/event-stream", "application/json, text/event-stream"] {
         let answer = shared().anonymous().send(Method::GET, "/mcp", None, &[("accept", accept)]).await.expect(401);
         assert!(answer.header("www-authenticate").starts_with("Bearer"), "{accept}");
+    }
+}
+
+/// Whoever shares a computer or a cache with a person finds none of their pages there, and no page of another site holds one.
+#[tokio::test]
+async fn no_page_of_a_person_is_in_a_cache_or_in_a_frame() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, browser) = (app.actor("owner").await, Browser::signed_in(&app, "owner").await);
+    let property = owner.property("northmoor").await;
+    let link = owner.post(&format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201).json;
+    let link = link["data"]["token"].as_str().unwrap();
+    let account = owner.listed("/api/accounts/health").await[0]["id"].as_str().unwrap().to_owned();
+    let (at, search) = (format!("/p/{property}"), format!("/account/search/{account}"));
+    let parts = ["/queries", "/pages", "/countries", "/growth", "/cannibalization", "/insights", "/notes", "/settings"];
+    let private =
+        ["/", &at, "/account", "/account/activity", "/account/delete", "/subscribe", "/device", "/auth/login"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(parts.map(|part| format!("{at}{part}")))
+            .chain(["?scope=x", "/where/query.contains=a/queries", "/nothing"].map(|part| format!("{at}{part}")))
+            .chain([
+                search.clone(),
+                format!("{search}/disconnect"),
+                "/account/search/callback?code=x&state=y".to_owned(),
+            ])
+            .chain(["/account/nothing", "/auth/callback?code=x&state=y"].map(str::to_owned))
+            .chain(["/account/password/forgotten", "/account/password/set?token=x"].map(str::to_owned))
+            .chain(["/oauth/authorize", "/oauth/authorize?client_id=sightline-docs"].map(str::to_owned))
+            .chain(["", "?tab=pages", "/queries.csv", "/pages.csv", "/x"].map(|part| format!("/share/{link}{part}")));
+    for path in private {
+        for visitor in [&browser, &browser.signed_out()] {
+            let answer = visitor.get(&path).await;
+            assert!(answer.status.as_u16() < 500, "{path}: {} {}", answer.status, answer.body);
+            assert_eq!(answer.header("cache-control"), "no-store", "{path}: {}", answer.status);
+            assert_is_in_no_frame(&answer, &path);
+        }
+        let refused = browser.post_from("https://evil.example", &path, &[]).await;
+        assert!(refused.status.is_client_error(), "{path}: {}", refused.status);
+        assert_eq!(refused.header("cache-control"), "no-store", "{path}: {}", refused.status);
+        assert_is_in_no_frame(&refused, &path);
+    }
+    // What everybody may keep is in no frame either.
+    for path in ["/docs", "/docs/guide", "/docs/errors", "/docs/oauth2-redirect.html", "/changelog", "/nothing"] {
+        assert_is_in_no_frame(&browser.get(path).await, path);
+    }
+}
+
+/// Fails if a page of another site may show this one.
+#[track_caller]
+fn assert_is_in_no_frame(page: &Page, path: &str) {
+    if page.header("content-type").starts_with("text/html") {
+        let policy = page.header("content-security-policy");
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
     }
 }

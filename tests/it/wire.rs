@@ -51,6 +51,22 @@ async fn an_ambiguous_request_is_the_last_of_its_connection() {
         ("Transfer-Encoding: chunked", "0x0\r\n\r\n"),
         ("Transfer-Encoding: chunked", "-1\r\n\r\n"),
         ("Transfer-Encoding: chunked", "fffffffffffffffff\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "2\n{}\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "2;\nx\r\n{}\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "2\r\n{}x\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "+2\r\n{}\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "2_0\r\n{}\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: \"chunked\"", "0\r\n\r\n"),
+        ("Transfer-Encoding: chunked;q=1", "0\r\n\r\n"),
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "0\r\n\r\n"),
+        ("Content-Length : 2", "{}"),
+        ("Content-Length: 2 2", "{}"),
+        ("Content-Length: 2;", "{}"),
+        ("Content-Length: 2.0", "{}"),
+        ("Content-Length: ", "{}"),
+        ("Content-Length: 2\r\nContent_Length\0: 40", "{}"),
+        ("X\r\nContent-Length: 2", "{}"),
+        (": a\r\nContent-Length: 2", "{}"),
     ];
     for (headers, body) in forms {
         let head = "POST /api/tags HTTP/1.1\r\nHost: a\r\nContent-Type: application/json";
@@ -64,6 +80,77 @@ async fn an_ambiguous_request_is_the_last_of_its_connection() {
     assert_eq!(answered(two.as_bytes()).await.matches("HTTP/1.1 200").count(), 2, "two requests are two");
 }
 
+#[tokio::test]
+async fn an_ambiguous_first_line_is_the_last_of_its_connection() {
+    for line in [
+        "GET /api/health HTTP/1.1 HTTP/1.1",
+        "GET /api/health HTTP/2.0",
+        "GET /api/health HTTP/1.10",
+        "GET /api/health http/1.1",
+        "GET /api/health",
+        "GET\t/api/health HTTP/1.1",
+        "GE\0T /api/health HTTP/1.1",
+        " GET /api/health HTTP/1.1",
+    ] {
+        let came = answered(format!("{line}\r\nHost: a\r\n\r\n{HIDDEN}").as_bytes()).await;
+        assert!(!came.contains(" 200 "), "{line:?}: {came}");
+    }
+    // What a request has for a body is no request, whatever its method.
+    let last = HIDDEN.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    for length in [format!("Content-Length: {}", HIDDEN.len()), "Transfer-Encoding: chunked".to_owned()] {
+        let body = if length.ends_with("chunked") {
+            format!("{:x}\r\n{HIDDEN}\r\n0\r\n\r\n", HIDDEN.len())
+        } else {
+            HIDDEN.to_owned()
+        };
+        let came =
+            answered(format!("GET /api/health HTTP/1.1\r\nHost: a\r\n{length}\r\n\r\n{body}{last}").as_bytes()).await;
+        let answers = came.matches("HTTP/1.1 200").count();
+        assert!((1..=2).contains(&answers) && came.matches("HTTP/1.1 ").count() == answers, "{length}: {came}");
+    }
+}
+
+/// The address of a proxy's request names the host twice, and a stranger may name several.
+#[tokio::test]
+async fn no_host_of_a_request_is_in_a_document() {
+    let base = &shared().service.base_url;
+    for path in [
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
+        "/openapi.json",
+        "/oauth/jwks",
+        "/api",
+        "/api/health",
+        "/docs",
+        "/changelog",
+        "/robots.txt",
+        "/",
+        "/auth/login",
+        "/account",
+        "/share/x",
+    ] {
+        for (target, hosts) in [
+            (path.to_owned(), "Host: evil.example"),
+            (format!("http://evil.example{path}"), "Host: evil.example"),
+            (format!("http://evil.example{path}"), "Host: a"),
+            (path.to_owned(), "Host: a\r\nHost: evil.example"),
+            (path.to_owned(), "Host: evil.example\r\nHost: a"),
+            (path.to_owned(), "Host: a, evil.example"),
+            (path.to_owned(), "Host: evil.example@a"),
+        ] {
+            let request = format!("GET {target} HTTP/1.1\r\n{hosts}\r\nConnection: close\r\n\r\n");
+            let came = answered(request.as_bytes()).await;
+            assert!(came.starts_with("HTTP/1.1 ") && !came.starts_with("HTTP/1.1 5"), "{target} {hosts}: {came}");
+            assert!(!came.contains("evil"), "{target} {hosts}: {came}");
+        }
+        let own = base.strip_prefix("http://").unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
+        assert!(answered(request.as_bytes()).await.len() > 100, "{path}");
+    }
+}
+
 /// An HTTP/2 frame.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
@@ -72,9 +159,12 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const PRIORITY: u8 = 2;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const PING: u8 = 6;
 const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
@@ -150,4 +240,65 @@ async fn http2_frames_that_only_cost_end_their_connection() {
     let post = std::iter::once(frame(HEADERS, END_HEADERS, 1, &head(0x83, "/api/tags")));
     let empty = post.chain((0..MANY).map(|_| frame(DATA, 0, 1, &[])));
     assert_eq!(ended_by(empty).await, Some(CALM), "a body of empty frames");
+}
+
+/// Sends frames until the service ends the connection or has taken all of them. Others must be served meanwhile and afterwards.
+async fn endured(name: &str, frames: impl Iterator<Item = Vec<u8>>) {
+    let stream = TcpStream::connect(shared().service.address).await.unwrap();
+    let (mut read, mut write) = stream.into_split();
+    let reading = tokio::spawn(async move { tokio::io::copy(&mut read, &mut tokio::io::sink()).await });
+    let opening = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(SETTINGS, 0, 0, &[])].concat();
+    write.write_all(&opening).await.unwrap();
+    let (others, mut sent) = (shared().anonymous(), 0);
+    for frame in frames {
+        if timeout(GUARD, write.write_all(&frame)).await.unwrap().is_err() {
+            break;
+        }
+        sent += 1;
+        if sent % 500 == 0 {
+            others.get("/api/health?probe=live").await.expect(200);
+        }
+    }
+    others.get("/api/health?probe=live").await.expect(200);
+    assert!(sent > 0, "{name}");
+    reading.abort();
+}
+
+/// A stream that the service resets, because of what its client sent, is no stream that the client reset. Such a client may open as many as it
+/// likes, and a limit on those that clients reset does not see it.
+#[tokio::test]
+async fn streams_that_the_service_has_to_reset_keep_nobody_waiting() {
+    const MANY: u32 = 5_000;
+    let max = 0x7fff_ffff_u32.to_be_bytes();
+    let forms: [(&str, u8, u8, &[u8]); 6] = [
+        ("a window that grows by nothing", WINDOW_UPDATE, 0, &[0; 4]),
+        ("a window that grows too large", WINDOW_UPDATE, 0, &max),
+        ("a body after the end", DATA, END_STREAM, b"x"),
+        ("headers after the end", HEADERS, END_STREAM | END_HEADERS, &head(0x82, "/api/health")),
+        ("a priority of the wrong length", PRIORITY, 0, &[0; 3]),
+        ("a window update of the wrong length", WINDOW_UPDATE, 0, &[0; 3]),
+    ];
+    for (name, kind, flags, payload) in forms {
+        let opened = |number: u32| {
+            let stream = 2 * number + 1;
+            let get = frame(HEADERS, END_STREAM | END_HEADERS, stream, &head(0x82, "/api/health"));
+            [get, frame(kind, flags, stream, payload)].concat()
+        };
+        endured(name, (0..MANY).map(opened)).await;
+    }
+}
+
+#[tokio::test]
+async fn http2_frames_that_want_an_answer_or_none_keep_nobody_waiting() {
+    const MANY: usize = 5_000;
+    let forms: [(&str, Vec<u8>); 5] = [
+        ("pings", frame(PING, 0, 0, &[7; 8])),
+        ("settings", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0xff])),
+        ("windows", frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes())),
+        ("priorities of streams that are not there", frame(PRIORITY, 0, 9, &[0, 0, 0, 3, 16])),
+        ("frames of no kind", frame(0xfa, 0xff, 9, &[0; 64])),
+    ];
+    for (name, one) in forms {
+        endured(name, std::iter::repeat_n(one, MANY)).await;
+    }
 }
