@@ -81,7 +81,9 @@ async fn headers_that_choose_their_own_key_or_algorithm() {
     for secret in [modulus.clone(), jwk.to_string().into_bytes(), jwk["n"].as_str().unwrap().into(), Vec::new()] {
         genuine.refused("HS256", &hs256(&confused, &genuine.claims, &secret)).await;
     }
-    for kid in ["../../dev/null", "' OR 1=1 --", "", "\0", &"k".repeat(300)] {
+    for kid in
+        ["../../dev/null", "https://evil.example/jwks", "file:///dev/null", "' OR 1=1 --", "", "\0", &"k".repeat(300)]
+    {
         let header = genuine.header_with("kid", json!(kid));
         let token = format!("{}.{}.{}", encode(&header), genuine.part(1), genuine.part(2));
         genuine.refused(kid, &token).await;
@@ -131,9 +133,15 @@ async fn signatures_and_shapes() {
     ] {
         genuine.refused(name, &token).await;
     }
-    let duplicate =
-        format!("{{\"typ\":\"at+jwt\",\"alg\":\"RS256\",\"alg\":\"RS256\",\"kid\":{}}}", genuine.header["kid"]);
-    genuine.refused("duplicate", &format!("{}.{claims}.{signature}", URL_SAFE_NO_PAD.encode(duplicate))).await;
+    for twice in ["\"alg\":\"none\"", "\"alg\":\"RS256\"", "\"typ\":\"JWT\"", "\"kid\":\"x\""] {
+        let kid = &genuine.header["kid"];
+        for header in [
+            format!("{{\"typ\":\"at+jwt\",\"alg\":\"RS256\",\"kid\":{kid},{twice}}}"),
+            format!("{{{twice},\"typ\":\"at+jwt\",\"alg\":\"RS256\",\"kid\":{kid}}}"),
+        ] {
+            genuine.refused(twice, &format!("{}.{claims}.{signature}", URL_SAFE_NO_PAD.encode(header))).await;
+        }
+    }
     let query = format!("/api?access_token={}", genuine.token);
     let answer = genuine.issuer.get(&query).await;
     assert_eq!(answer.status, 401, "a token in the query is not a credential");

@@ -6,6 +6,7 @@ mod trouble;
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use issuer::{IdentityProvider, upstream::rules::Rules};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -104,6 +105,30 @@ async fn a_returning_person_is_known_by_the_providers_identifier() {
     assert_eq!(elsewhere.sign_in(&Browser::new(&issuer), &client, said).await.status, 303);
     let known = issuer.accounts().await.remove(0);
     assert_eq!((known.email.as_str(), known.email_verified_at), ("rob@new.test", None));
+}
+
+/// One person in several browsers, and several people of whom the provider says that they have one address.
+#[tokio::test]
+async fn people_who_arrive_at_once_have_one_account_for_each_address() {
+    let elsewhere = Elsewhere::start().await;
+    for subject in [(|_| "7".to_owned()) as fn(usize) -> String, |number| format!("{number}")] {
+        let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+        let path = authorize_path(&issuer.client().await, &[]);
+        let mut arriving = Vec::new();
+        for number in 0..8 {
+            let browser = Browser::new(&issuer);
+            let leaving = browser.get(&path).await.header("location").to_owned();
+            arriving.push((browser, elsewhere.answer(&leaving, verified(&subject(number), BOB))));
+        }
+        let arrived = join_all(arriving.iter().map(async |(browser, back)| browser.get(back).await)).await;
+        let statuses: Vec<_> = arrived.iter().map(|answer| answer.status).collect();
+        assert!(statuses.contains(&303) && statuses.iter().all(|status| *status < 500), "{statuses:?}");
+        let accounts = issuer.accounts().await;
+        assert_eq!(accounts.len(), 1, "{accounts:?}");
+        if subject(0) != subject(1) {
+            assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 1, "{statuses:?}");
+        }
+    }
 }
 
 #[tokio::test]
