@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
+    assistant::Assistant,
     signed_in::Browser,
 };
 
@@ -200,6 +201,42 @@ async fn bodies_that_are_not_allowed_are_refused_by_field() {
     {
         let answer = owner.send_json(Method::PUT, &format!("/api/properties/{id}/favorite"), &body).await;
         assert_names(&answer, name, &body.to_string());
+    }
+}
+
+/// JSON that costs a reader, or means two things, wherever JSON is read.
+#[tokio::test]
+async fn json_that_costs_or_is_ambiguous_is_refused_everywhere() {
+    let owner = shared().actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let assistant = Assistant::of(shared(), &owner);
+    let members: Vec<String> = (0..60_000).map(|number| format!("\"{number}\":0")).collect();
+    let documents = [
+        "[".repeat(200_000),
+        format!("{}1{}", "{\"name\":".repeat(50_000), "}".repeat(50_000)),
+        format!("[{}0]", "0,".repeat(400_000)),
+        format!("{{{}}}", members.join(",")),
+        format!("\"{}\"", "x".repeat(1_000_000)),
+        format!("{{\"name\":{}}}", "9".repeat(900_000)),
+        "{\"name\":1e999999999}".into(),
+        "{\"name\":\"a\",\"name\":\"b\"}".into(),
+        "{\"name\":\"\\ud800\"}".into(),
+        "{\"\\u0000\":\"\\u0000\"}".into(),
+        "\u{feff}{\"name\":NaN}".into(),
+        "{\"name\":\"a\"}{\"name\":\"b\"}".into(),
+    ];
+    for document in documents {
+        for (method, path) in [
+            (Method::POST, "/api/tags".to_owned()),
+            (Method::PUT, "/api/properties/tracking".into()),
+            (Method::POST, format!("/api/properties/{property}/performance/query")),
+            (Method::POST, "/oauth/register".into()),
+        ] {
+            let answer = owner.send(method, &path, Some(document.clone()), JSON).await;
+            assert!([400, 413].contains(&answer.status.as_u16()), "{path} {document:.40}: {}", answer.status);
+        }
+        let reply = assistant.send(Method::POST, document.clone(), &[]).await;
+        assert!([400, 413].contains(&reply.status.as_u16()), "{document:.40}: {} {:.300}", reply.status, reply.text);
     }
 }
 

@@ -21,6 +21,12 @@ async fn hostile_queries_and_page_addresses_are_shown_as_text_and_cut() {
     controls.plant(&key("queries", 0), script);
     controls.plant(&key("queries", 1), &long);
     controls.plant(&key("pages", 1), &format!("https://www.northmoor.example/{long}"));
+    // Page addresses that would act if somebody followed them.
+    for (row, address) in
+        [(2, "javascript:act()"), (3, "data:text/html,<script>act()</script>"), (4, "JaVaScRiPt://x/%0aact()")]
+    {
+        controls.plant(&key("pages", row), address);
+    }
     let owner = app.actor("owner").await;
     let link = owner.post(&format!("/api/properties/{}/share-links", &at[3..]), &json!({})).await.expect(201).json;
     let shared = format!("/share/{}", link["data"]["token"].as_str().unwrap());
@@ -36,6 +42,10 @@ async fn hostile_queries_and_page_addresses_are_shown_as_text_and_cut() {
     ] {
         let shown = browser.get(&page).await.expect(200);
         assert!(!shown.body.contains("<script>act"), "{page}: {}", shown.body);
+        let links = shown.between("href=\"", "\"").into_iter().chain(shown.between("src=\"", "\""));
+        for link in links.map(str::to_lowercase) {
+            assert!(!link.starts_with("javascript:") && !link.starts_with("data:text"), "{page}: {link}");
+        }
         assert!(shown.body.contains("&lt;script&gt;act()&lt;/script&gt;&quot;"), "{page}: {}", shown.body);
         for name in shown.between("<bdi>", "</bdi>") {
             let length = name

@@ -1,6 +1,6 @@
 //! Tests of a breakdown table as CSV.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use simulator::SearchType;
 
 use super::{
@@ -245,15 +245,26 @@ async fn csv_cells_in_other_locales() {
     };
     // Every simulated search engine has the same queries.
     let elsewhere = ask(shared(), "export").await;
-    let first = elsewhere.lines().nth(1).unwrap().split('"').nth(1).unwrap();
-    app.simulator().controls().plant(first, "a;=cmd|' /C calc'!A0;b");
-    for (operation, line) in [
-        ("export", "\r\n\"a;'=cmd|' /C calc'!A0;b\","),
-        ("query-count-raw", "\r\n2026-10-05,\"a;'=cmd|' /C calc'!A0;b\","),
+    let known = elsewhere.lines().skip(1).map(|line| line.split('"').nth(1).unwrap());
+    let planted =
+        ["a;=cmd|' /C calc'!A0;b", "=1+1", "+1", "@SUM(A1)", "\u{ff1d}1", "a\t=1", "\u{200b}=1", "a; \u{b}+1"];
+    for (known, text) in known.zip(planted) {
+        app.simulator().controls().plant(known, text);
+    }
+    let owner = app.actor("owner").await;
+    let links = format!("/api/properties/{}/share-links", owner.property("northmoor").await);
+    let link = owner.post(&links, &json!({})).await.expect(201).json["data"]["token"].as_str().unwrap().to_owned();
+    let of_link = app.anonymous().ask(&format!("/share/{link}/queries.csv"), &days).await.expect(200);
+    for (operation, file, line) in [
+        ("export", ask(&app, "export").await, "\r\n\"a;'=cmd|' /C calc'!A0;b\","),
+        ("query-count-raw", ask(&app, "query-count-raw").await, "\r\n2026-10-05,\"a;'=cmd|' /C calc'!A0;b\","),
+        ("of a link", String::from_utf8(of_link.bytes).unwrap(), "\r\n\"a;'=cmd|' /C calc'!A0;b\","),
     ] {
-        let file = ask(&app, operation).await;
         assert!(file.contains(line), "{operation}: {file:.300}");
-        assert!(!file.split([';', ',', '\n']).any(|cell| cell.starts_with('=')), "{operation}: {file:.300}");
+        assert!(file.contains("\"'=1+1\"") && file.contains("\"'@SUM(A1)\""), "{operation}: {file:.900}");
+        let runs =
+            |cell: &str| cell.trim_start_matches(['\u{200b}', '\u{b}', ' ']).starts_with(['=', '+', '@', '\u{ff1d}']);
+        assert!(!file.split([';', ',', '\n', '\t', '"']).any(runs), "{operation}: {file:.900}");
     }
 }
 

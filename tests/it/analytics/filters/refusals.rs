@@ -1,5 +1,6 @@
 //! Tests of refused filters, and of their cost.
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use simulator::Endpoint;
 
@@ -177,4 +178,44 @@ async fn one_read_asks_at_most_sixty_times() {
     let few = [&weeks[..], &[("filters", &one)]].concat();
     asker.actor.ask(&path("query-count"), &few).await.expect(200);
     assert_eq!(sent() - before, 4, "a week of each window at a time");
+}
+
+/// Expressions that take time or memory without an end in some engines.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn expressions_that_grow_are_answered_or_refused_and_hold_nobody_up() {
+    let app = TestApp::start(|_| {}).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    let path = format!("/api/properties/{}/performance", asker.property);
+    let long =
+        ["(a|a?)+".repeat(100), "(".repeat(1_000) + &")".repeat(1_000), "a|".repeat(1_000) + "a", ".*".repeat(500)];
+    let short = [
+        "(a+)+$",
+        "(a|aa)+$",
+        "(.*a){30}",
+        "((a{100}){100}){100}",
+        "(?:a?){1000}a{1000}",
+        "(x+x+)+y",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        r"(\p{L}{500}){500}",
+        "[^a]*[^b]*[^c]*$",
+        "((((((((((a*)*)*)*)*)*)*)*)*)*)*$",
+    ];
+    let ask = async |expression: &str| {
+        let filters = json!([condition("query", "matches_regex", expression)]).to_string();
+        let answer = asker.actor.ask(&path, &[("scope", "all"), ("filters", &filters)]).await;
+        assert!([200, 400].contains(&answer.status.as_u16()), "{expression:.60}: {}", answer.status);
+        answer.status
+    };
+    let expressions = short.into_iter().chain(long.iter().map(String::as_str));
+    let other = app.actor("owner").await;
+    let honest = async {
+        for _ in 0..20 {
+            other.get("/api/tags").await.expect(200);
+        }
+    };
+    let (answered, ()) = tokio::join!(join_all(expressions.map(ask)), honest);
+    assert!(
+        answered.iter().any(|status| *status == 400) && answered.iter().any(|status| *status == 200),
+        "{answered:?}"
+    );
 }
