@@ -7,7 +7,7 @@ use std::{
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use poem::http::StatusCode;
+use poem::http::{Method, StatusCode};
 use serde_json::{Value, json};
 use sightline::config::Config;
 use simulator::Endpoint;
@@ -19,6 +19,7 @@ use crate::{
         actor::{Actor, Answer},
         app::{TestApp, share_redis},
         browser::Browser,
+        redis,
         relay::Relay,
     },
 };
@@ -275,4 +276,48 @@ async fn replicas_answer_without_redis_and_share_again_when_it_is_back() {
             break;
         }
     }
+}
+
+/// What replicas share of a person's search data goes with them, and no name of a key ever says whose it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_replicas_share_of_a_person_goes_with_them() {
+    let mut url = None;
+    let app = TestApp::start(|config| url = share_redis(config));
+    let (app, Some(url)) = (Box::pin(app).await, url) else { return };
+    let owner = app.actor("owner").await;
+    let account = owner.listed("/api/accounts/health").await[0]["id"].as_str().unwrap().to_owned();
+    connect_both(&owner).await;
+    let property = owner.property("northmoor").await;
+    same_answer(std::slice::from_ref(&owner), &property, ("2026-07-01", "2026-07-28")).await;
+    let paid = [("provider", "a"), ("keywords", "rain jacket"), ("limit", "20")];
+    owner.ask(&format!("/api/properties/{property}/keyword-research"), &paid).await.expect(200);
+    // A reading is put in the background.
+    let own = |count: fn(usize) -> bool| {
+        let (url, pattern) = (url.clone(), format!("*{account}*"));
+        let all = async move {
+            loop {
+                let found = redis::keys(&url, &pattern);
+                if count(found.len()) {
+                    return found;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), all)
+    };
+    let before = own(|count| count > 2).await.unwrap();
+    let deployment = before[0].split(':').take(3).collect::<Vec<_>>().join(":");
+    assert!(redis::keys(&url, &format!("{deployment}:*")).len() > before.len(), "the answer of the provider is shared");
+    for name in redis::keys(&url, &format!("{}:*", &deployment[..11])) {
+        let said = ["owner", "northmoor", "jacket", "demo.test"].into_iter().find(|said| name.contains(said));
+        assert_eq!(said, None, "{name}");
+    }
+    owner.send(Method::POST, "/api/privacy/delete", None, &[]).await.expect(204);
+    own(|count| count == 0).await.unwrap();
+    let rest = async {
+        while !redis::keys(&url, &format!("{deployment}:*")).is_empty() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), rest).await.is_ok(), "readings of a person who has left stay");
 }

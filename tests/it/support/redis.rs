@@ -1,10 +1,12 @@
-//! A Redis that refuses everything.
+//! A Redis that refuses everything, and the names of keys in one that does not.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     thread,
 };
+
+use url::Url;
 
 /// Starts a Redis that answers every command with `error`, such as `NOAUTH Authentication required.`
 pub fn refusing(error: &'static str) -> SocketAddr {
@@ -26,4 +28,26 @@ fn refuse(mut client: TcpStream, error: &str) {
             return;
         }
     }
+}
+
+/// The names of keys at `url` that match `pattern`.
+pub fn keys(url: &str, pattern: &str) -> Vec<String> {
+    let url: Url = url.parse().unwrap();
+    let mut client = TcpStream::connect((url.host_str().unwrap(), url.port().unwrap_or(6379))).unwrap();
+    let mut answers = BufReader::new(client.try_clone().unwrap());
+    write!(client, "*2\r\n$4\r\nKEYS\r\n${}\r\n{pattern}\r\n", pattern.len()).unwrap();
+    let mut names = Vec::new();
+    for _ in 0..length(&mut answers, '*') {
+        let mut name = vec![0; length(&mut answers, '$') + 2];
+        answers.read_exact(&mut name).unwrap();
+        names.push(String::from_utf8(name).unwrap().trim_end().to_owned());
+    }
+    names
+}
+
+/// The number in the next line of Redis.
+fn length(answers: &mut BufReader<TcpStream>, kind: char) -> usize {
+    let mut line = String::new();
+    answers.read_line(&mut line).unwrap();
+    line.trim_end().strip_prefix(kind).unwrap_or_else(|| panic!("Redis says {line}")).parse().unwrap()
 }
