@@ -31,7 +31,7 @@ use crate::{
 const DAY: &str = "2026-10-06";
 
 /// Every value of every table, as bytes, with its table and column.
-async fn everything_stored(db: &DatabaseConnection) -> Vec<(String, Vec<u8>)> {
+pub async fn everything_stored(db: &DatabaseConnection) -> Vec<(String, Vec<u8>)> {
     let backend = db.get_database_backend();
     let rows = async |sql: &str| db.query_all_raw(Statement::from_string(backend, sql)).await.unwrap();
     let text = |row: &QueryResult, name: &str| row.try_get::<String>("", name).unwrap();

@@ -10,6 +10,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{contains, limits::Desk};
+use crate::races::Processes;
 
 /// The id of the first topic cluster inserted. Segments are in the same table, with ids from 1.
 const FIRST_CLUSTER: u128 = 1_001;
@@ -52,7 +53,13 @@ async fn fill_property(desk: &Desk) {
         });
     }
     fill_annotations(desk, 5_000).await;
-    fill!(db, share_link, 100, |(id, name): (Uuid, String)| share_link::Model {
+    fill_links(desk, 100).await;
+}
+
+async fn fill_links(desk: &Desk, count: u128) {
+    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
+    let property_id: Uuid = desk.property.parse().unwrap();
+    fill!(db, share_link, count, |(id, name): (Uuid, String)| share_link::Model {
         id,
         property_id,
         created_by: None,
@@ -166,4 +173,17 @@ async fn each_kind_of_record_has_its_most() {
     expired.update(db).await.unwrap();
     desk.owner.made(&desk.of("share-links"), &json!({})).await;
     desk.refused(&desk.of("share-links"), &json!({}), "body").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_records_at_once_one_takes_the_last_place() {
+    let Desk { app, owner, property } = Desk::new().await;
+    let desk = Desk { app, owner: owner.clone(), property };
+    fill_links(&desk, 99).await;
+    fill_annotations(&desk, 5_000 - 1).await;
+    let (links, annotations) = (desk.of("share-links"), desk.of("annotations"));
+    let processes = Processes::of(desk.app).await;
+    for (path, body) in [(links, json!({})), (annotations, json!({ "date": "2026-11-01", "text": "x" }))] {
+        assert_eq!(processes.made(&owner, &path, &body, "body").await, 1, "{path}");
+    }
 }

@@ -113,14 +113,19 @@ impl Application {
         (codes["device_code"].as_str().unwrap().to_owned(), page)
     }
 
-    /// The answer to a device code whose machine a person allows `allowance` on `page`. `None` takes what the page offers.
-    pub async fn allowed_by_code(&self, browser: &Browser, code: &str, page: &Page, allowance: Option<&str>) -> Value {
+    /// Sends the form of `page`, on which a person allows a machine `allowance`. `None` takes what the page offers.
+    pub async fn decided_by_code(&self, browser: &Browser, page: &Page, allowance: Option<&str>) {
         let fields = ["csrf", "code", "session", "held"].map(|name| (name, hidden(page, name)));
         let mut form: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let ticked = page.choices().1;
         form.extend(allowance.or(ticked.as_deref()).map(|allowance| ("allowance", allowance)));
         form.push(("decision", "allow"));
         browser.post("/device", &form).await.expect(200, &["The machine has access"]);
+    }
+
+    /// The answer to a device code whose machine a person allows `allowance` on `page`. `None` takes what the page offers.
+    pub async fn allowed_by_code(&self, browser: &Browser, code: &str, page: &Page, allowance: Option<&str>) -> Value {
+        self.decided_by_code(browser, page, allowance).await;
         self.tokens(&[("grant_type", DEVICE_CODE), ("device_code", code)]).await
     }
 
