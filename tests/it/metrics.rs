@@ -183,8 +183,20 @@ async fn metrics_name_nobody_and_are_served_at_their_own_address_alone() {
     assert!(text.ends_with("# EOF\n"));
     assert_eq!(anonymous.get("/metrics").await.status.as_u16(), 404);
     let address = app.service.metrics_address.unwrap();
-    let other = app::http_client().unwrap().get(format!("http://{address}/api")).send().await.unwrap();
-    assert_eq!(other.status().as_u16(), 404);
+    let send = async |method: Method, path: &str| {
+        let request = app::http_client().unwrap().request(method, format!("http://{address}{path}"));
+        request.bearer_auth(owner.token()).body("x".repeat(100)).send().await.unwrap()
+    };
+    for path in
+        ["/", "/api", "/api/health", "/api/properties", "/docs", "/account", "/oauth/token", "/mcp", "/metrics/x"]
+    {
+        for method in [Method::GET, Method::POST] {
+            assert_eq!(send(method.clone(), path).await.status().as_u16(), 404, "{method} {path}");
+        }
+    }
+    for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS] {
+        assert_eq!(send(method.clone(), "/metrics").await.status().as_u16(), 405, "{method}");
+    }
     let silent = TestApp::start(|_| {}).await;
     assert!(silent.service.metrics_address.is_none(), "off by default");
 }

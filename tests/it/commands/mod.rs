@@ -1,6 +1,7 @@
 //! Tests of the `sightline` command without a configured database: it always uses `SQLite`.
 
 mod databases;
+mod secrets;
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
