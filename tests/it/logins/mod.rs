@@ -4,7 +4,7 @@ pub mod other_servers;
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
-    process::{Child, ChildStderr, Command, Output},
+    process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
 use chrono::TimeDelta;
@@ -277,4 +277,50 @@ async fn a_stored_sign_in_ends_at_the_server_and_here() {
     let in_a_month = (Clock::system().now() + TimeDelta::days(30)).format("lives on until %Y-%m-%d").to_string();
     assert!(said.contains(&in_a_month) && said.contains("/account"), "{said}");
     assert_eq!(stored_token(&settings, &url), None);
+}
+
+/// The same command of a person whose files are open to everybody unless a program closes them.
+fn openly(command: &Command) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(command.get_current_dir().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_stored_sign_in_is_its_persons_alone_and_goes_to_the_issuer_that_gave_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let settings = TempDir::new().unwrap();
+    std::fs::set_permissions(settings.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let sites = Login::of(openly(&command(&settings, &server.url, &["sites"])));
+    let browser = Browser::new(&server.url);
+    let answer = browser.get(&format!("{}&login_hint=owner", sites.address)).await;
+    browser.get(&answer.location).await;
+    let (succeeded, _, said) = sites.end();
+    assert!(succeeded, "{said}");
+    let own = settings.path().join("sightline");
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&own), 0o700);
+    for file in std::fs::read_dir(&own).unwrap() {
+        let path = file.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+
+    // The server names another token endpoint than the one that gave the token.
+    let token = stored_token(&settings, &server.url).unwrap();
+    let file = own.join("sign-ins.json");
+    let stored = std::fs::read_to_string(&file).unwrap();
+    let elsewhere = stored.replace("/oauth/token", "/elsewhere/token");
+    assert_ne!(stored, elsewhere);
+    std::fs::write(&file, elsewhere).unwrap();
+    let mut report = Login::of(command(&settings, &server.url, &["report", "northmoor"]));
+    report.child.kill().unwrap();
+    report.child.wait().unwrap();
+    let form = [("grant_type", "refresh_token"), ("refresh_token", token.as_str()), ("client_id", "sightline-cli")];
+    let unused = http_client().unwrap().post(format!("{}/oauth/token", server.url)).form(&form).send().await.unwrap();
+    assert_eq!(unused.status(), 200, "the token was presented");
 }
