@@ -7,6 +7,7 @@ mod pauses;
 mod schedule;
 mod scripts;
 mod server;
+mod tampered;
 
 use common::{clock::Clock, random::Random, secrets::Secrets};
 
