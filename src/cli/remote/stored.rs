@@ -158,6 +158,32 @@ mod tests {
         assert_eq!((stored.of("https://a.example"), stored.of("https://b.example")), (None, Some(sign_in("two"))));
     }
 
+    /// Somebody else may write in the folder, and wants the token in a file of theirs.
+    #[cfg(unix)]
+    #[test]
+    fn sign_ins_are_written_through_no_link_and_to_no_file_of_others() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        for name in ["sign-ins.json", "sign-ins.json.next", "sign-ins.lock"] {
+            for is_link in [true, false] {
+                let folder = tempfile::tempdir().unwrap();
+                let (path, theirs) = (folder.path().join("settings"), folder.path().join("theirs"));
+                std::fs::create_dir(&path).unwrap();
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+                std::fs::write(&theirs, "{}").unwrap();
+                if is_link {
+                    symlink(&theirs, path.join(name)).unwrap();
+                } else {
+                    std::fs::hard_link(&theirs, path.join(name)).unwrap();
+                }
+                SignIns::lock_in(&path).unwrap().keep("https://a.example", sign_in("one")).unwrap();
+                assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "{}", "{name} {is_link}");
+                let kept = std::fs::symlink_metadata(path.join("sign-ins.json")).unwrap();
+                assert!(kept.is_file() && kept.permissions().mode() & 0o777 == 0o600, "{name} {is_link}: {kept:?}");
+                assert!(!path.join("sign-ins.json.next").exists(), "{name} {is_link}");
+            }
+        }
+    }
+
     #[test]
     fn a_damaged_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
