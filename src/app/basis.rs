@@ -23,7 +23,7 @@ use issuer::{
 use pages::{page::Navigation, paths};
 use sea_orm::DatabaseConnection;
 
-use super::http_settings;
+use super::http_clients::http_settings;
 use crate::{
     config::{Config, Mail, Registration},
     error::Error,
@@ -61,7 +61,7 @@ impl Basis<'_> {
         }
         let age = TimeDelta::from_std(config.identity.key_max_age.duration()).unwrap_or(KEY_MAX_AGE);
         let names = Arc::new(SystemNames);
-        let documents = ClientDocuments::new(http_settings(), names, base_url, (*clock).clone());
+        let documents = ClientDocuments::new(http_settings()?, names, base_url, (*clock).clone());
         let settings = issuer_settings(config, base_url, demo_people);
         let (writer, secrets) = ((*writer).clone(), (*secrets).clone());
         let provider = IdentityProvider::new(settings, writer, secrets, (*clock).clone(), (*random).clone())

@@ -4,6 +4,7 @@ mod basis;
 mod capacity;
 mod check;
 mod data;
+mod http_clients;
 mod key_file;
 mod key_rotation;
 mod metrics;
@@ -19,12 +20,11 @@ use std::{
     time::Duration,
 };
 
-use common::{clock::Clock, random::Random, urls::is_loopback};
+use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
 use store::database::{self, Opened, Statements};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
-use url::Url;
 
 use crate::{
     config::Config,
@@ -38,6 +38,7 @@ pub use self::{
     basis::mailer,
     check::{Tried, try_settings},
     data::{migrate, open_database, open_existing_database},
+    http_clients::{http_client, http_client_to, local_http_client},
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
     parts::demo_people,
@@ -213,41 +214,6 @@ impl Service {
             }
         }
     }
-}
-
-/// Creates the HTTP client for all outgoing requests: time limits, no redirects.
-///
-/// # Errors
-/// No root certificates are available.
-pub fn http_client() -> Result<reqwest::Client, Error> {
-    http_settings().build().map_err(Error::internal)
-}
-
-/// Creates the HTTP client for requests to a service on this machine, which no proxy passes on.
-///
-/// # Errors
-/// No root certificates are available.
-pub fn local_http_client() -> Result<reqwest::Client, Error> {
-    http_settings().no_proxy().build().map_err(Error::internal)
-}
-
-/// Creates the HTTP client for requests to a service at `url`: [`local_http_client`] if it is on this machine, else [`http_client`].
-///
-/// # Errors
-/// No root certificates are available.
-pub fn http_client_to(url: &str) -> Result<reqwest::Client, Error> {
-    if Url::parse(url).is_ok_and(|url| is_loopback(&url)) { local_http_client() } else { http_client() }
-}
-
-/// The settings of outgoing requests. Documents of clients are fetched by a client of their own, with more of them.
-fn http_settings() -> reqwest::ClientBuilder {
-    #[expect(clippy::disallowed_methods, reason = "clients are made here and handed on")]
-    let builder = reqwest::Client::builder();
-    builder
-        .connect_timeout(Duration::from_secs(5))
-        .timeout(Duration::from_mins(1))
-        .redirect(reqwest::redirect::Policy::none())
-        .user_agent(concat!("sightline/", env!("CARGO_PKG_VERSION")))
 }
 
 /// The parts of a service.

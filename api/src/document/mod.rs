@@ -9,7 +9,7 @@ mod security;
 
 pub use security::SESSION_COOKIE;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use poem_openapi::{OpenApiService, error::ParsePathError};
 use serde_json::{Map, Value, json};
@@ -88,15 +88,21 @@ const PASSES: &[Pass] = &[
     examples::insert,
 ];
 
-/// Builds the published document.
-#[must_use]
-pub fn document(locations: &Locations) -> Value {
+/// The document without locations, which is the same wherever it is published.
+static UNLOCATED: LazyLock<Value> = LazyLock::new(|| {
     let refusing = Arc::new(Refusing(ApiError::new(Code::Unavailable)));
     let text = OpenApiService::new(all_routes(&refusing), "Sightline", VERSION).spec();
     let mut document = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     for pass in PASSES {
         pass(&mut document);
     }
+    document
+});
+
+/// Returns the published document.
+#[must_use]
+pub fn document(locations: &Locations) -> Value {
+    let mut document = UNLOCATED.clone();
     security::locate(&mut document, locations);
     document["externalDocs"] = json!({
         "description": "Every error code with its status, meaning and way out",

@@ -1,8 +1,14 @@
 //! The guides as pages, and the page for an address at which no document is.
 
+use std::sync::LazyLock;
+
 use api::error::{ApiError, Code};
 use maud::{Markup, html};
-use pages::{markdown, page::is_wanted, paths::Paths};
+use pages::{
+    markdown::{self, Rendered},
+    page::is_wanted,
+    paths::Paths,
+};
 use poem::{
     Request, Response, Result, RouteMethod, get, handler,
     http::{HeaderValue, StatusCode, header},
@@ -13,16 +19,21 @@ use super::{
     frame,
 };
 
+/// The guides and their list, rendered once.
+static RENDERED: LazyLock<Vec<(&Guide, Rendered)>> = LazyLock::new(|| {
+    let render = |guide: &'static Guide| (guide, markdown::render(guide.text, 0, |link| target(FOLDER, link)));
+    ALL.iter().chain([&INDEX]).map(render).collect()
+});
+
 /// Adds the pages.
 #[must_use]
 pub fn mount(paths: Paths) -> Paths {
-    let paths = ALL.iter().chain([&INDEX]).fold(paths, |paths, guide| paths.at(guide.path, "GET, HEAD", page(guide)));
+    let paths = RENDERED.iter().fold(paths, |paths, (guide, text)| paths.at(guide.path, "GET, HEAD", page(text)));
     paths.at("/docs/:name", "GET, HEAD", get(unknown))
 }
 
-fn page(guide: &Guide) -> RouteMethod {
-    let rendered = markdown::render(guide.text, 0, |link| target(FOLDER, link));
-    frame::page(rendered.title).fixed(&frame::with_sections(&rendered.sections, &rendered.body))
+fn page(text: &Rendered) -> RouteMethod {
+    frame::page(text.title.clone()).fixed(&frame::with_sections(&text.sections, &text.body))
 }
 
 /// The guides, by their titles.
