@@ -59,8 +59,8 @@ pub use urls::{CheckoutUrl, ContactUrl, IdentifierUrl, PageUrl, SecureUrl};
 use self::units::HOUR;
 
 /// The allowed roots of the service, in words.
-const ROOT: &str = "an https URL without a query, a fragment and a slash at the end, or an http one on a loopback address: passwords, cookies \
-                    and tokens travel to it";
+const ROOT: &str = "an https URL without a user name, a password, a query, a fragment and a slash at the end, or an http one on a loopback \
+                    address: passwords, cookies and tokens travel to it";
 
 /// All settings. [`Config::default`] is a complete service on loopback.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

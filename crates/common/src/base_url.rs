@@ -27,7 +27,7 @@ struct Inner {
 
 /// The error for a text that is not a [`BaseUrl`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an http or https URL without a query, a fragment and a slash at the end")]
+#[error("not an http or https URL without a user name, a password, a query, a fragment and a slash at the end")]
 pub struct InvalidBaseUrl;
 
 impl BaseUrl {
@@ -97,7 +97,8 @@ impl FromStr for BaseUrl {
     fn from_str(text: &str) -> Result<Self, InvalidBaseUrl> {
         let url = Url::parse(text).map_err(|_| InvalidBaseUrl)?;
         let is_root = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
-        if !is_root || !url.has_host() || text.ends_with('/') {
+        let names_somebody = !url.username().is_empty() || url.password().is_some();
+        if !is_root || !url.has_host() || names_somebody || text.ends_with('/') {
             return Err(InvalidBaseUrl);
         }
         let origin = url.origin().ascii_serialization();
@@ -161,6 +162,9 @@ mod tests {
             "https://a.example/",
             "https://a.example?b",
             "https://a.example#c",
+            "https://user@a.example",
+            "https://user:password@a.example",
+            "https://:password@a.example",
         ] {
             assert_eq!(text.parse::<BaseUrl>(), Err(InvalidBaseUrl), "{text}");
         }

@@ -105,6 +105,14 @@ pub fn rows(body: &[u8], asked: &QueryRequest) -> Result<QueryResponse, NotAnAns
     Ok(answer)
 }
 
+/// Leaves rows out of a page that `earlier` pages have. The search engine sorts anew for each page, so a row may come on two.
+pub fn leave_out_repeated(earlier: &[QueryRow], page: &mut Vec<QueryRow>) {
+    if !earlier.is_empty() {
+        let seen: HashSet<_> = earlier.iter().map(|row| &row.keys).collect();
+        page.retain(|row| !seen.contains(&row.keys));
+    }
+}
+
 /// Reads the list of sites. An account without sites has an empty object.
 ///
 /// # Errors
@@ -139,18 +147,19 @@ impl Metadata {
 impl QueryRow {
     /// Returns whether the row has a key for each dimension that was asked for, days that were asked for, and counts.
     fn is_of(&self, asked: &QueryRequest) -> bool {
-        let is_count = |number: f64| (0.0..=LARGEST_COUNT).contains(&number);
+        let is_size = |number: f64| number.is_sign_positive() && number <= LARGEST_COUNT;
+        let is_count = |number: f64| is_size(number) && number.fract() == 0.0;
+        let asked_days = asked.start_date..=asked.end_date;
         let is_within = |key: &str, dimension: Dimension| match dimension {
-            Dimension::Date | Dimension::Hour => {
-                day_of(key).is_some_and(|day| (asked.start_date..=asked.end_date).contains(&day))
-            }
+            Dimension::Date => key.parse().is_ok_and(|day| asked_days.contains(&day)),
+            Dimension::Hour => day_of(key).is_some_and(|day| asked_days.contains(&day)),
             _ => true,
         };
         self.keys.len() == asked.dimensions.len()
             && self.keys.iter().zip(&asked.dimensions).all(|(key, dimension)| is_within(key, *dimension))
             && is_count(self.clicks)
             && is_count(self.impressions)
-            && self.position.is_none_or(is_count)
+            && self.position.is_none_or(is_size)
     }
 }
 
@@ -290,6 +299,9 @@ mod tests {
             r#""clicks":1,"impressions":"2""#,
             r#""clicks":-1,"impressions":2"#,
             r#""clicks":1,"impressions":-0.5"#,
+            r#""clicks":-0.0,"impressions":2"#,
+            r#""clicks":0.5,"impressions":2"#,
+            r#""clicks":1,"impressions":2.5"#,
             r#""clicks":NaN,"impressions":2"#,
             r#""clicks":Infinity,"impressions":2"#,
             r#""clicks":1e999,"impressions":2"#,
@@ -308,6 +320,8 @@ mod tests {
                 assert!(rows(body.as_bytes(), &asked(&[dimension])).is_err(), "{body}");
             }
         }
+        let body = row("2026-10-01T00:00:00", r#""clicks":1,"impressions":2"#);
+        assert!(rows(body.as_bytes(), &asked(&[Dimension::Date])).is_err(), "one day has one key");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use common::{
     plain_text::is_line,
     random::Random,
 };
+use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use shared::Shared;
 use telemetry::upstream::{UpstreamMeter, UpstreamOutcome};
@@ -172,18 +173,23 @@ impl SearchEngine {
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
         let url = format!("{}/webmasters/v3/sites/{}/searchAnalytics/query", self.settings.api_url, site.segment());
-        let mut whole = QueryResponse::default();
+        let (mut whole, mut start_row) = (QueryResponse::default(), 0);
         loop {
-            let row_limit = PAGE.min(cap - whole.rows.len());
-            let query = Arc::new(QueryRequest { row_limit, start_row: whole.rows.len(), ..request.clone() });
+            let row_limit = PAGE.min(cap - start_row);
+            let query = Arc::new(QueryRequest { row_limit, start_row, ..request.clone() });
             let expected = query.clone();
             let read = move |body: &[u8]| answer::rows(body, &expected);
             let mut page = self.send(account, Some((site, asker)), || self.http.post(&url).json(&*query), read).await?;
             let came = page.rows.len();
+            answer::leave_out_repeated(&whole.rows, &mut page.rows);
+            if came > 0 && page.rows.is_empty() {
+                return Err(SearchEngineError::unavailable("a page has only rows of the pages before it"));
+            }
             whole.rows.append(&mut page.rows);
             page.rows = std::mem::take(&mut whole.rows);
             whole = page;
-            if came < row_limit || whole.rows.len() >= cap {
+            start_row += came;
+            if came < row_limit || start_row >= cap {
                 return Ok(whole);
             }
         }
@@ -330,9 +336,11 @@ impl SearchEngine {
         let status = answer.status();
         let retry_after = answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok());
         let retry_after = retry_after.map(|seconds: u64| Duration::from_secs(seconds.min(LONGEST_WAIT)));
-        let most = if status.is_success() { MOST_BYTES } else { bounded::DOCUMENT };
+        // Others hold a part of an answer, or one that a proxy has changed.
+        let is_whole = status == StatusCode::OK;
+        let most = if is_whole { MOST_BYTES } else { bounded::DOCUMENT };
         match bounded::bytes(answer, most).await {
-            Ok(body) if status.is_success() => Ok(body),
+            Ok(body) if is_whole => Ok(body),
             Ok(body) => Err(judge(status.as_u16(), retry_after, &body)),
             // It would be as long the next time.
             Err(error @ Unread::TooLong(_)) => {

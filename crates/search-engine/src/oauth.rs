@@ -247,7 +247,7 @@ impl Oauth {
     pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
         let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
         let answer = Said::of(request).await?;
-        if !(200..300).contains(&answer.status) {
+        if answer.status != 200 {
             return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status)));
         }
         let mut profile: UserInfo = answer.read("userinfo")?;

@@ -65,7 +65,7 @@ impl Address {
 }
 
 impl Address {
-    /// Returns whether the address of the site is a secret, which no link of a page repeats: a page is copied and printed.
+    /// Returns whether the address of the site is a secret. A page is copied and printed, so only its links to files repeat the secret.
     pub fn is_secret(&self) -> bool {
         self.root.starts_with("/share/")
     }

@@ -88,6 +88,11 @@ impl Socket {
     }
 }
 
+/// A folder for the files of a test: in memory, where the system has a file system there.
+pub fn folder() -> TempDir {
+    TempDir::new_in("/dev/shm").unwrap_or_else(|_| TempDir::new().unwrap())
+}
+
 impl TestApp {
     /// Starts a service with [`settings`] modified by `change`, on its own database: `SQLite` in its data folder, or a
     /// database on the server of [`postgres`].
@@ -97,7 +102,7 @@ impl TestApp {
 
     /// Starts a service as [`TestApp::start`] does, on `socket`.
     pub async fn start_on(socket: &Socket, change: impl FnOnce(&mut Config)) -> Self {
-        let (data, database) = (TempDir::new().unwrap(), test_data::postgres::fresh().await);
+        let (data, database) = (folder(), test_data::postgres::fresh().await);
         let mut config = settings();
         config.data_dir = data.path().display().to_string();
         config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
@@ -122,7 +127,7 @@ impl TestApp {
         let mut config = self.settings.clone();
         config.base_url = self.service.base_url.parse().ok();
         change(&mut config);
-        Some(Self::run(&Socket::bind(), config, seed, None, TempDir::new().unwrap()).await)
+        Some(Self::run(&Socket::bind(), config, seed, None, folder()).await)
     }
 
     async fn run(socket: &Socket, config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {

@@ -52,8 +52,9 @@ impl Attempts {
             return self.count(&format!("device/{device}/{account}"), PER_ACCOUNT_AND_ADDRESS).await;
         }
         self.count(&format!("pair/{account}/{address}"), PER_ACCOUNT_AND_ADDRESS).await?;
-        self.count(&format!("account/{account}"), PER_ACCOUNT).await?;
-        self.0.count_client(&GUESSES, address).await
+        // What a network is refused does not count against the account, or one network would shut out its holder.
+        self.0.count_client(&GUESSES, address).await?;
+        self.count(&format!("account/{account}"), PER_ACCOUNT).await
     }
 
     /// Counts a code of a machine that `subject` enters at `address`.
@@ -133,6 +134,18 @@ mod tests {
     /// The addresses of a customer with a /48.
     fn of_customer(customer: u16, number: u16) -> ClientAddress {
         ClientAddress::new([0x2001, 0xdb8, customer, number, 0, 0, 0, 1].into())
+    }
+
+    #[tokio::test]
+    async fn a_refused_network_shuts_nobody_out_of_an_account() {
+        let (attempts, _) = attempts().await;
+        for number in 0..120 {
+            assert!(attempts.guess(&format!("{number}@corp.test"), &of_customer(1, number), None).await.is_ok());
+        }
+        for number in 0..200 {
+            assert!(attempts.guess("ann@corp.test", &of_customer(1, number), None).await.is_err());
+        }
+        assert_eq!(guess(&attempts, "ann@corp.test", 2, None).await, None, "the holder elsewhere, in a new browser");
     }
 
     #[tokio::test]

@@ -16,6 +16,15 @@ async fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
 }
 
 #[tokio::test]
+async fn a_part_of_an_answer_is_no_answer() {
+    let bench = Bench::new().await;
+    let whole = rows(&json!({ "dimensions": ["query"] }), 0, 3).to_string();
+    bench.upstream.reply([201, 202, 203, 206].map(|status| Reply::Text(status, whole.clone())));
+    assert_eq!(bench.read(&part(10)).await.unwrap().rows.len(), 1);
+    assert_eq!(bench.upstream.queries(), 5);
+}
+
+#[tokio::test]
 async fn a_wait_that_the_search_engine_asks_for_is_honoured_or_handed_on() {
     let bench = Bench::new().await;
     bench.upstream.reply([Reply::Refuse(429, Some("0")), Reply::Refuse(503, Some("0"))]);
@@ -63,4 +72,27 @@ async fn pages_of_25_000_rows_are_read_until_one_is_short_or_the_cap_is_reached(
         let keys: std::collections::BTreeSet<&str> = reading.rows.iter().map(Row::key).collect();
         assert_eq!(keys.len(), expected, "cap {cap}: no row twice");
     }
+}
+
+#[tokio::test]
+async fn a_row_that_comes_on_two_pages_counts_once() {
+    let bench = Bench::new().await;
+    let query = json!({ "dimensions": ["query"] });
+    // Two rows of the first page come again, because the search engine sorts anew.
+    bench.upstream.reply([Reply::Rows(25_000), Reply::Said(rows(&query, 24_998, 25_000)), Reply::Rows(10)]);
+    let reading = bench.read(&part(60_000)).await.unwrap();
+    assert_eq!(reading.rows.len(), 25_000 + 24_998 + 10);
+    let keys: std::collections::BTreeSet<&str> = reading.rows.iter().map(Row::key).collect();
+    assert_eq!(keys.len(), reading.rows.len());
+    let starts: Vec<_> = bench.upstream.with(|script| script.queries.iter().map(|q| q["startRow"].clone()).collect());
+    assert_eq!(starts, [0, 25_000, 50_000]);
+}
+
+#[tokio::test]
+async fn pages_that_repeat_the_first_one_are_no_answer() {
+    let bench = Bench::new().await;
+    let first = rows(&json!({ "dimensions": ["query"] }), 0, 25_000);
+    bench.upstream.reply([Reply::Said(first.clone()), Reply::Said(first)]);
+    let refused = bench.read(&part(50_000)).await.unwrap_err();
+    assert!(matches!(refused, ReadError::SearchEngine(SearchEngineError::Unavailable { .. })), "{refused}");
 }
