@@ -37,7 +37,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// SIGXFSZ: the signal of a process whose file reaches the limit of its size (`ulimit -f`). The standard library does not name it.
+#[cfg(unix)]
+const TOO_LARGE: i32 = 25;
+
 async fn run() -> ExitCode {
+    // Unhandled, the signal would end the process. Handled, the write fails, as on a full disk.
+    #[cfg(unix)]
+    let _handled = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(TOO_LARGE));
     let matches = Cli::command().version(VERSION.as_str()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     // Configuration errors are reported by the command that needs the settings.

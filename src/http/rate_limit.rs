@@ -6,7 +6,7 @@ use api::error::{ApiError, Code};
 use common::{addresses::ClientAddress, byte_budget::ByteBudget, places::Places};
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
-use pages::paths::TOOLS;
+use pages::{fixed::Fixed, paths::TOOLS};
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
@@ -94,7 +94,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         if let Some(standing) = standing {
             request.set_data(standing);
         }
-        let holders = vec![caller.under_way, format!("network/{}", ClientAddress::of(&request).network())];
+        let holders = holders_of_unread(caller.under_way, &ClientAddress::of(&request));
         let answer = next.call(request).await;
         let answer = answer.map(|answer| until_sent(answer.into_response(), place));
         answer.and_then(|answer| settings.within_budget(answer, holders))
@@ -134,7 +134,8 @@ pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>,
     Ok(response)
 }
 
-/// The budget for answers that wait to be read, in bytes, and the share of one person, share link or network.
+/// The budget for answers that wait to be read, in bytes, and the share of one person, share link or network. All share links have one
+/// share together, and so have all callers without credentials: however slowly they read, persons have the rest.
 const UNREAD: u64 = 128 << 20;
 const UNREAD_OF_ONE: u64 = UNREAD / 4;
 
@@ -150,9 +151,21 @@ pub fn unread() -> ByteBudget<String> {
     ByteBudget::new(UNREAD, UNREAD_OF_ONE)
 }
 
+/// The holders of the unread answers of a caller, in whose shares an answer must have room.
+fn holders_of_unread(caller: String, address: &ClientAddress) -> Vec<String> {
+    let kind = caller.split_once('/').map_or("", |(kind, _)| kind);
+    let (network, together) = match kind {
+        "user" => ("persons", None),
+        "share" => ("links", Some("links")),
+        _ => ("strangers", Some("strangers")),
+    };
+    let own = [caller, format!("{network}/{}", address.network())];
+    own.into_iter().chain(together.map(str::to_owned)).collect()
+}
+
 impl RateLimit {
     /// Takes the size of an answer from the budgets of its `holders` until it has been sent. A streamed answer is in memory by pieces, and
-    /// counts as small.
+    /// a fixed document once for all readers. Both count as small.
     ///
     /// # Errors
     /// 503 if the holders have not read answers before this one.
@@ -160,7 +173,7 @@ impl RateLimit {
         let body = BoxBody::from(answer.take_body());
         let size = body.size_hint().exact().unwrap_or_default();
         answer.set_body(body);
-        if size <= SMALL {
+        if size <= SMALL || answer.data::<Fixed>().is_some() {
             return Ok(answer);
         }
         match self.unread.take(holders, size) {
@@ -337,6 +350,42 @@ mod tests {
         }
         assert!(http_body_util::BodyExt::frame(&mut body).await.is_none());
         assert_eq!(status().await, 200, "it has been read, though its body is still there");
+    }
+
+    #[test]
+    fn strangers_and_links_leave_most_of_the_budget_to_persons() {
+        let budget = unread();
+        let at = |last: u8| ClientAddress::new([198, 51, 100, last].into());
+        let mut held = Vec::new();
+        let mut fill = |kind: &str| {
+            for last in 0..100 {
+                held.extend(budget.take(holders_of_unread(format!("{kind}/{last}"), &at(last)), 4 << 20));
+            }
+            held.len()
+        };
+        assert_eq!((fill("open"), fill("share")), (8, 16), "a quarter each");
+        // A person at an address of theirs.
+        let one = budget.take(holders_of_unread("user/1".to_owned(), &at(0)), UNREAD_OF_ONE);
+        assert!(one.is_some());
+    }
+
+    #[test]
+    fn a_fixed_document_takes_nothing_of_the_budget() {
+        let settings =
+            RateLimit { limits: None, in_flight: Places::new(1), unread: unread(), anonymous: Rate::new(60, 2) };
+        let mut held = Vec::new();
+        for (is_fixed, most) in [(true, 100), (false, 8)] {
+            for number in 0..100 {
+                let mut answer = Response::builder().body(vec![0; 4 << 20]);
+                if is_fixed {
+                    answer.set_data(Fixed);
+                }
+                let holders = holders_of_unread("open/1".to_owned(), &ClientAddress::new([198, 51, 100, 1].into()));
+                let answer = settings.within_budget(answer, holders);
+                assert_eq!(answer.is_ok(), number < most, "fixed: {is_fixed}, answer {number}");
+                held.extend(answer.ok());
+            }
+        }
     }
 
     #[tokio::test]

@@ -22,7 +22,12 @@ pub(super) enum Choice {
     /// The client may do this much, wherever it is used.
     Of(Allowance),
     /// A machine may do this much. Elsewhere the client may do as much as before, or as this machine if that is more.
-    OfMachine(Allowance),
+    OfMachine {
+        /// The extent for the machine.
+        chosen: Allowance,
+        /// What held when the person chose. If something else holds by now, the choice widens nothing.
+        held: Option<Allowance>,
+    },
 }
 
 impl Choice {
@@ -31,7 +36,11 @@ impl Choice {
         match self {
             Self::Unchanged => before.unwrap_or_else(|| Allowance::covering(rights)),
             Self::Of(chosen) => chosen,
-            Self::OfMachine(chosen) => before.map_or(chosen, |before| before.max(chosen)),
+            Self::OfMachine { chosen, held } => match before {
+                Some(before) if held == Some(before) => before.max(chosen),
+                Some(before) => before,
+                None => chosen,
+            },
         }
     }
 }
@@ -56,22 +65,34 @@ impl Question {
     }
 }
 
-/// The question to a person about a machine. The machine gets no more than it asks for, so the question is about that alone.
+/// The question to a person about a machine. The machine gets no more than it asks for. A choice that is wider than what the person allows
+/// the client until now counts for all that the client was ever allowed, so the question covers that, too.
 pub(super) struct MachineQuestion {
     /// The choices that make a difference for the machine, or for the client elsewhere.
     pub choices: Vec<Allowance>,
     /// How much the person allows the client until now, if they have been asked.
     pub before: Option<Allowance>,
+    /// The scopes of the client in the API, if the person allows everything.
+    pub rights_elsewhere: Scopes,
+    /// True if the client gets tokens for the REST API anywhere.
+    pub opens_api_elsewhere: bool,
     rights: Scopes,
 }
 
 impl MachineQuestion {
-    fn new(rights: Scopes, before: Option<Allowance>) -> Self {
+    fn new(rights: Scopes, opens_api: bool, known: &[Model]) -> Self {
+        let before = allowed(known);
         let (mut offered, needed) = (choices(rights), Allowance::covering(rights));
         if offered.is_empty() && before.is_some_and(|before| before < needed) {
             offered.push(needed);
         }
-        Self { choices: offered, before, rights }
+        Self {
+            choices: offered,
+            before,
+            rights_elsewhere: asked_before(known).or(rights),
+            opens_api_elsewhere: opens_api || known.iter().any(|known| known.opens_api),
+            rights,
+        }
     }
 
     /// The choice that is made unless the person makes another one.
@@ -105,8 +126,7 @@ impl IdentityProvider {
     /// Returns the question to the person about this client and scope.
     pub(super) async fn question(&self, subject: &str, client_id: &str, asked: &Access) -> Result<Question, DbErr> {
         let known = given(&self.db, subject, client_id).await?;
-        let before = known.iter().flat_map(|known| known.scope.split(' '));
-        let rights = Scopes::named(before).or(scope::rights(&asked.scope));
+        let rights = asked_before(&known).or(scope::rights(&asked.scope));
         Ok(Question {
             rights,
             opens_api: self.opens_api(asked) || known.iter().any(|known| known.opens_api),
@@ -122,8 +142,8 @@ impl IdentityProvider {
         client_id: &str,
         asked: &Access,
     ) -> Result<MachineQuestion, DbErr> {
-        let before = allowed(&given(&self.db, subject, client_id).await?);
-        Ok(MachineQuestion::new(scope::rights(&asked.scope), before))
+        let known = given(&self.db, subject, client_id).await?;
+        Ok(MachineQuestion::new(scope::rights(&asked.scope), self.opens_api(asked), &known))
     }
 
     /// Returns the person's earlier consent to the client, at this address.
@@ -206,9 +226,33 @@ fn of_pair(subject: &str, client_id: &str) -> sea_orm::Select<Entity> {
     Entity::of_subject(subject).filter(Column::ClientId.eq(client_id))
 }
 
+/// The scopes of the API that the client asked for at any address.
+fn asked_before(known: &[Model]) -> Scopes {
+    Scopes::named(known.iter().flat_map(|known| known.scope.split(' ')))
+}
+
 /// Returns how much the person allows the client: the narrowest choice, and no more than the client was ever asked about.
 fn allowed(known: &[Model]) -> Option<Allowance> {
-    let rights = Scopes::named(known.iter().flat_map(|known| known.scope.split(' ')));
     let narrowest = known.iter().map(|known| Allowance::stored(&known.allows)).min();
-    narrowest.map(|narrowest| narrowest.min(Allowance::covering(rights)))
+    narrowest.map(|narrowest| narrowest.min(Allowance::covering(asked_before(known))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_widens_only_what_held_when_the_person_chose() {
+        use Allowance::{Everything, Read};
+        for (held, before, after) in [
+            (None, None, Everything),
+            (Some(Read), Some(Read), Everything),
+            (Some(Everything), Some(Read), Read),
+            (None, Some(Read), Read),
+            (Some(Read), None, Everything),
+        ] {
+            let choice = Choice::OfMachine { chosen: Everything, held };
+            assert_eq!(choice.after(before, Scopes::EVERY), after, "{held:?}, then {before:?}");
+        }
+    }
 }

@@ -124,20 +124,21 @@ impl IdentityProvider {
     }
 
     /// Allows a machine so much of what it asks for. The grant names no more. What the person allows the client elsewhere stays, or becomes as
-    /// much if that is more. Returns whether the machine still waited.
+    /// much if that is more and `held` still holds. Returns whether the machine still waited.
     pub(super) async fn allow_device(
         &self,
         asked: &Model,
         client: &Client,
         signed_in: &SignedIn,
         allowance: Allowance,
+        held: Option<Allowance>,
     ) -> Result<bool, OAuthError> {
         let subject = &signed_in.person.subject;
         let asked_for = access_of(asked);
         let rights = scope::rights(&asked_for.scope).and(allowance.scopes());
         let access = Access { scope: scope::with_rights(&asked_for.scope, rights), ..asked_for };
         let tx = database::begin(&self.db).await?;
-        let basis = Basis::Allowed(Choice::OfMachine(allowance));
+        let basis = Basis::Allowed(Choice::OfMachine { chosen: allowance, held });
         let to = Recipient { client, place: PLACE.to_owned() };
         let Some(grant) = self.record_grant(&tx, &to, &access, subject, Some(&signed_in.session), basis).await? else {
             return Ok(false);

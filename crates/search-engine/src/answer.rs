@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use chrono::{Months, NaiveDate, TimeDelta};
 use common::json::{self, NoError};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::wire::{Dimension, HISTORY_MONTHS, QueryRequest, day_of};
@@ -76,6 +76,23 @@ pub struct SiteEntry {
     pub permission_level: String,
 }
 
+/// The list of sites, whose members come once.
+#[derive(Deserialize)]
+struct SiteList {
+    #[serde(default, rename = "error")]
+    _error: NoError,
+    #[serde(default, rename = "siteEntry", deserialize_with = "present")]
+    entries: Option<Vec<SiteEntry>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+/// Reads a list that is there. Null is none.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<SiteEntry>>, D::Error> {
+    let entries = Vec::<json::Object<SiteEntry>>::deserialize(deserializer)?;
+    Ok(Some(entries.into_iter().map(|entry| entry.0).collect()))
+}
+
 /// Reads the answer to `asked`.
 ///
 /// # Errors
@@ -118,15 +135,12 @@ pub fn leave_out_repeated(earlier: &[QueryRow], page: &mut Vec<QueryRow>) {
 /// # Errors
 /// The body is something else.
 pub fn sites(body: &[u8]) -> Result<Vec<SiteEntry>, NotAnAnswer> {
-    let mut answer: Map<String, Value> = serde_json::from_slice(body)?;
-    if answer.get("error").is_some_and(|error| !error.is_null()) {
-        return Err(unlike("it has an error"));
-    }
-    let Some(entries) = answer.remove("siteEntry") else {
-        return if answer.is_empty() { Ok(Vec::new()) } else { Err(unlike("it lacks siteEntry and is not empty")) };
+    let SiteList { entries, others, .. } = json::object(body)?;
+    let entries = match entries {
+        Some(entries) => entries,
+        None if others.is_empty() => Vec::new(),
+        None => return Err(unlike("it lacks siteEntry and is not empty")),
     };
-    let entries: Vec<json::Object<SiteEntry>> = serde_json::from_value(entries)?;
-    let entries: Vec<SiteEntry> = entries.into_iter().map(|entry| entry.0).collect();
     if entries.iter().any(|entry| entry.site_url.is_empty()) {
         return Err(unlike("a site has no name"));
     }
@@ -379,6 +393,7 @@ mod tests {
             (r#"{"error":"x"}"#.to_owned(), None),
             (r#"{"message":"no upstream"}"#.to_owned(), None),
             (r#"{"rows":[]}"#.to_owned(), None),
+            (format!(r#"{{"siteEntry":[{one}],"siteEntry":[]}}"#), None),
             (r#"{"siteEntry":null}"#.to_owned(), None),
             (r#"{"siteEntry":{}}"#.to_owned(), None),
             (r#"{"siteEntry":"a"}"#.to_owned(), None),

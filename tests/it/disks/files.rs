@@ -151,3 +151,23 @@ async fn eventually(is_so: impl AsyncFn() -> (bool, String)) {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
 }
+
+#[tokio::test]
+async fn a_file_that_reaches_the_limit_of_its_size_ends_no_service() {
+    let disk = Disk::new();
+    let server = disk.serve();
+    let writer = disk.writer(&server).await;
+    let limit = |bytes: &str| {
+        let mut command = Command::new("prlimit");
+        command.args(["--pid", &server.id().to_string()]).arg(format!("--fsize={bytes}:"));
+        assert!(command.status().unwrap().success());
+    };
+    writer.add("before").await.expect(201);
+    limit("1");
+    let refused = writer.add("during").await.expect(503);
+    assert_eq!(refused.header("retry-after"), "5");
+    writer.owner.get(&writer.path).await.expect(200);
+    limit("unlimited");
+    writer.add("after").await.expect(201);
+    assert_eq!([writer.stored("before").await.len(), writer.stored("after").await.len()], [1, 1]);
+}

@@ -33,6 +33,15 @@ fn covering(asked: &str) -> &'static str {
         .unwrap_or("everything")
 }
 
+/// How a page begins to name what a scope allows.
+fn right(scope: &str) -> &'static str {
+    match scope {
+        "records:write" => "Create, change and delete records",
+        "account" => "Change who sees your properties",
+        _ => "Read the search data",
+    }
+}
+
 /// Returns which scopes a token opens.
 async fn opened(actor: &Actor) -> Vec<&'static str> {
     let refused = |status: u16| status == 403;
@@ -124,6 +133,10 @@ async fn a_machine_widens_only_what_its_page_asks_about() {
                 let (code, page) = older.application.ask_by_code(&older.browser, &scope).await;
                 let widens = chosen.zip(held).is_some_and(|(chosen, held)| extent(chosen) > extent(held));
                 assert!(!widens || page.html.contains("counts for the application everywhere"), "{what}");
+                let asked_ever = before.map_or("", |(asked, _)| asked).split(' ').chain(asked.split(' '));
+                for scope in asked_ever.filter(|_| widens) {
+                    assert!(page.html.contains(right(scope)), "{scope}: {what}");
+                }
                 let tokens = older.application.allowed_by_code(&older.browser, &code, &page, chosen).await;
                 let after = match (held, chosen) {
                     (Some(held), Some(chosen)) if extent(chosen) > extent(held) => chosen,

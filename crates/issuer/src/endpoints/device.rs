@@ -154,7 +154,7 @@ impl IdentityProvider {
             let problem = Problem::with_input("You have allowed too much in an hour. Try again later.");
             return Ok(code_form(self, request, signed_in, Some(problem)));
         }
-        if !self.allow_device(&waiting.asked, &waiting.client, signed_in, allowance).await? {
+        if !self.allow_device(&waiting.asked, &waiting.client, signed_in, allowance, question.before).await? {
             return self.answered_before(request, signed_in, &waiting.code.to_string()).await;
         }
         Ok(Page::new("The machine has access").signed_in(&self.navigation).render(&html! {
@@ -308,7 +308,8 @@ fn extent(question: &MachineQuestion) -> Markup {
         @if !question.choices.is_empty() {
             (choice_field(&question.choices, question.preset()))
             @if question.may_widen() {
-                p.quiet-text { "A choice beyond that counts for the application everywhere: also for access that it has already, on other machines and in browsers." }
+                p.quiet-text { "A choice beyond that counts for the application everywhere: also for access that it has already, on other machines and in browsers. In all, it has asked for this:" }
+                (Permissions { scopes: &[], rights: question.rights_elsewhere, opens_api: question.opens_api_elsewhere }.list_rights())
             }
         }
     }

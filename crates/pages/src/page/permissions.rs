@@ -28,6 +28,12 @@ impl Permissions<'_> {
         }
     }
 
+    /// The list of rights in the API, without what the application learns of the person and how long it has access.
+    #[must_use]
+    pub fn list_rights(self) -> Markup {
+        html! { ul { @for right in self.rights() { li { (right) } } } }
+    }
+
     fn rights(self) -> Vec<&'static str> {
         let mut found = Vec::new();
         if self.rights.contains(Scope::SearchRead) {
