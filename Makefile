@@ -14,10 +14,13 @@ test test-all: export RUST_TEST_THREADS ?= $(shell n=$$(getconf _NPROCESSORS_ONL
 test: ## The default suite: no network, no services
 	cargo test --workspace
 
-test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_TEST_POSTGRES_URL names
+# What runs on SQLite alone, as arguments of the suite.
+SQLITE_ALONE := $(shell awk '/^[a-z]/ { printf "--skip %s:: ", $$1 }' tests/it/sqlite_alone.txt)
+
+test-all: ## The suite on SQLite, then, without tests/it/sqlite_alone.txt, on the PostgreSQL server that SIGHTLINE_TEST_POSTGRES_URL names
 	@test -n "$$SIGHTLINE_TEST_POSTGRES_URL" || { echo "test-all: set SIGHTLINE_TEST_POSTGRES_URL, such as postgres://postgres@127.0.0.1/postgres" >&2; exit 1; }
 	SIGHTLINE_TEST_POSTGRES_URL= $(MAKE) test
-	cargo test -p sightline -p sightline-identity -p sightline-issuer -p sightline-store --lib --test it
+	cargo test -p sightline -p sightline-identity -p sightline-issuer -p sightline-store --lib --test it -- $(SQLITE_ALONE)
 
 test-pgbouncer: ## The integration suite behind PgBouncer in transaction mode, before the server that SIGHTLINE_TEST_POSTGRES_URL names (needs Python 3)
 	tools/pgbouncer/run.sh

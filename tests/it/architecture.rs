@@ -69,6 +69,18 @@ fn only_what_starts_a_service_knows_the_simulator_and_the_embedded_issuer() {
 }
 
 #[test]
+fn modules_that_run_on_sqlite_alone_are_there_and_say_why() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let list = fs::read_to_string(folder.join("sqlite_alone.txt")).unwrap();
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let (module, why) = line.split_once(' ').unwrap();
+        let path = folder.join(module.replace("::", "/"));
+        assert!(path.is_dir() || path.with_extension("rs").is_file(), "{module}");
+        assert!(!why.trim().is_empty(), "{module}");
+    }
+}
+
+#[test]
 fn no_file_is_longer_than_four_hundred_lines() {
     for folder in ["src", "crates", "api", "entity", "migration", "tests"] {
         for (path, _) in sources(folder) {
