@@ -134,6 +134,8 @@ struct TableCoverage {
     reason: Option<String>,
     known_share: Option<f64>,
     rows_matched: Option<u64>,
+    /// True if there are more rows.
+    total_rows_capped: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -305,8 +307,9 @@ fn covered(title: &str, shown: usize, coverage: &TableCoverage) -> Option<String
     }
     let known = coverage.known_share? * 100.0;
     let rows = if title == "QUERY" { "queries" } else { "pages" };
-    let all =
-        coverage.rows_matched.map(|matched| format!("{shown} of {} {rows}. ", grouped(matched))).unwrap_or_default();
+    let at_least = if coverage.total_rows_capped == Some(true) { "at least " } else { "" };
+    let all = coverage.rows_matched.map(|matched| format!("{shown} of {at_least}{} {rows}. ", grouped(matched)));
+    let all = all.unwrap_or_default();
     Some(format!("{all}All named {rows} hold {known:.0}% of the clicks."))
 }
 

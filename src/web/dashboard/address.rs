@@ -101,6 +101,17 @@ pub fn without_conditions(path: &str) -> String {
     plain(root, page)
 }
 
+/// The reference from a page to its overview without any question: without the conditions in its path, which may be any, and without
+/// parameters.
+pub fn without_question(path: &str) -> String {
+    let Parts { root, conditions, .. } = Parts::of(path);
+    if conditions.is_none() {
+        return "?".to_owned();
+    }
+    let segments = path[root.len()..].matches('/').count();
+    "../".repeat(segments - 1)
+}
+
 /// The length of conditions in an address, in bytes.
 pub fn length(conditions: &[FilterCondition]) -> usize {
     segments(conditions).len()
@@ -206,6 +217,10 @@ mod tests {
         assert_eq!(from.to(&[], OVERVIEW), "/p/1");
         let shared = Address::of("/share/secret/where/query=a/page=b/overview").unwrap();
         assert_eq!(shared.to(&[], OVERVIEW), "../../../", "without its token");
+        assert_eq!(without_question("/p/1/pages"), "?");
+        for path in ["/p/1/where/bogus=1/overview", "/share/t/where/a/b/overview", "/p/1/where/overview"] {
+            assert_eq!(resolved(path, &without_question(path)), format!("{}/", without_conditions(path)), "{path}");
+        }
         assert_eq!(Address::of("/p/1/pages").unwrap().to(&[with("usa")], OVERVIEW), "/p/1/where/country=usa/overview");
     }
 

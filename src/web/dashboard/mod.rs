@@ -301,6 +301,7 @@ async fn contents(
     sent: Option<Sent>,
 ) -> Shown {
     let asker = Asker { operations: &operations, page: &visit };
+    let again = address::without_question(visit.path());
     let today = dashboard.clock.pacific_today();
     let view = View::read(visit.path(), visit.query(), part.names()).and_then(|view| view.checked(today));
     let found = match view {
@@ -309,13 +310,13 @@ async fn contents(
     };
     let (view, site, last_final) = match found {
         Ok(found) => found,
-        Err(refusal) => return Err(Refused { refusal, door: Some(door), kept: None }),
+        Err(refusal) => return Err(Refused { refusal, door: Some(door), kept: None, again }),
     };
     let key = dashboard.random.token();
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
     match part.page(&opened).await {
         Ok(body) => Ok(Drawn { site: Some(opened.site.name), body }),
-        Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept }),
+        Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept, again }),
     }
 }
 
@@ -331,7 +332,11 @@ async fn property(
         Progress::Done(found) => return found,
         Progress::Waits(rest) => rest,
     };
-    let Some((operation, query)) = judged else { return waits::announced(rest).await };
+    let Some((operation, mut query)) = judged else { return waits::announced(rest).await };
+    if matches!(door, Door::Shared(_)) && view.text("compare").is_none() {
+        // A link may show fixed days, which are compared with no others. Which it shows is being read.
+        query.retain(|(name, _)| *name != "compare");
+    }
     // It waits for the same reading, so it is asked no further than that.
     let path = door.operation(operation);
     match waits::beside(rest, waits::judged(asker.judge(&path, &query))).await {

@@ -11,7 +11,7 @@ use poem::{Body, Request, Response, http::StatusCode};
 use serde_json::Value;
 
 use super::{
-    ALL_SITES, Dashboard, Drawn, Frame, SITES, Shown,
+    ALL_SITES, Dashboard, Drawn, Frame, SITES, Shown, address,
     ask::{Asker, Visit},
     contents,
     door::Door,
@@ -107,7 +107,8 @@ impl Place {
             Ok(Some(address)) => return redirect(&address),
             Err(refusal) => {
                 let (frame, door) = (Frame::People(dashboard.navigation.clone()), self.door().cloned());
-                return refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None });
+                let again = address::without_question(page.uri().path());
+                return refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None, again });
             }
         }
         self.answer(dashboard, operations, page.into(), StatusCode::OK, None).await
@@ -135,8 +136,8 @@ impl Place {
         let visit = Visit::from(page);
         let asker = Asker { operations, page: &visit };
         let refused = |refusal: ApiError| {
-            let door = self.door().cloned();
-            refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None })
+            let (door, again) = (self.door().cloned(), address::without_question(page.uri().path()));
+            refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None, again })
         };
         let mut sent = match Sent::read(body).await {
             Ok(sent) => sent,

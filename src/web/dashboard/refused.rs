@@ -20,11 +20,13 @@ pub struct Refused {
     pub door: Option<Door>,
     /// Numbers to show instead, if the search engine is away.
     pub kept: Option<Kept>,
+    /// The reference to the page without its question.
+    pub again: String,
 }
 
 impl From<ApiError> for Refused {
     fn from(refusal: ApiError) -> Self {
-        Self { refusal, door: None, kept: None }
+        Self { refusal, door: None, kept: None, again: "?".to_owned() }
     }
 }
 
@@ -49,7 +51,7 @@ pub fn late(refused: &Refused) -> (String, Markup) {
 }
 
 /// The title and the body of a refusal that is about numbers.
-fn told(Refused { refusal, door, kept }: &Refused) -> Option<(&'static str, Markup)> {
+fn told(Refused { refusal, door, kept, again }: &Refused) -> Option<(&'static str, Markup)> {
     let is_reader = matches!(door, Some(Door::Shared(_)));
     Some(match (refusal.code, is_reader) {
         (Code::NotFound, true) => (
@@ -64,9 +66,10 @@ fn told(Refused { refusal, door, kept }: &Refused) -> Option<(&'static str, Mark
                 "The search engine does not let this service read the site at the moment. Its owner has to connect it again.",
             ),
         ),
-        (Code::NotFound, _) if refusal.hint.as_ref().is_some_and(|hint| hint.starts_with("classification: ")) => {
-            ("This question cannot be answered", html! { (hint(refusal)) p { a.button href="?" { "Start again" } } })
-        }
+        (Code::NotFound, _) if refusal.hint.as_ref().is_some_and(|hint| hint.starts_with("classification: ")) => (
+            "This question cannot be answered",
+            html! { (hint(refusal)) p { a.button href=(again) { "Start again" } } },
+        ),
         (Code::NotFound, false) => (
             "Not found",
             html! {
@@ -92,7 +95,7 @@ fn told(Refused { refusal, door, kept }: &Refused) -> Option<(&'static str, Mark
             "This question cannot be answered",
             html! {
                 (hint(refusal))
-                @if door.is_some() { p { a.button href="?" { "Start again" } } }
+                @if door.is_some() { p { a.button href=(again) { "Start again" } } }
             },
         ),
         (code, _) if code.status().is_server_error() && code != Code::Internal => (

@@ -22,6 +22,7 @@ use poem_openapi::types::ToJSON as _;
 use serde_json::Value;
 
 use super::{
+    address,
     ask::{Asker, Visit},
     door::Door,
     refused::{self, Refused},
@@ -105,7 +106,8 @@ impl Table {
 /// Asks the operation about the link that the path of `file` names, and writes its table.
 async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
     let refused = |refusal: ApiError| {
-        refused::page(Page::new, &Refused { refusal, door: Some(Door::Shared(String::new())), kept: None })
+        let (door, again) = (Some(Door::Shared(String::new())), address::without_question(file.uri().path()));
+        refused::page(Page::new, &Refused { refusal, door, kept: None, again })
     };
     let Some((token, table)) = Table::of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
     let asked = decoded(file.uri().query().unwrap_or_default());

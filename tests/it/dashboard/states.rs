@@ -48,6 +48,8 @@ async fn a_question_that_cannot_be_answered_says_why() {
         assert!(page.body.contains(hint) && page.body.contains("Start again"), "{query}: {}", page.body);
         assert!(!page.body.contains("<script"), "{query}");
     }
+    let unreadable = browser.get(&format!("{at}/where/bogus=1/overview")).await.expect(400);
+    assert!(unreadable.body.contains("href=\"../../\">Start again"), "{}", unreadable.body);
     for query in ["sort=x", "rows=x", "least=x", "offset=-1", "offset=x"] {
         browser.get(&format!("{at}/queries?{query}")).await.expect(400);
     }

@@ -132,7 +132,10 @@ async fn a_machine_widens_only_what_its_page_asks_about() {
                 let older = Older::new(&app, before).await;
                 let (code, page) = older.application.ask_by_code(&older.browser, &scope).await;
                 let widens = chosen.zip(held).is_some_and(|(chosen, held)| extent(chosen) > extent(held));
-                assert!(!widens || page.html.contains("counts for the application everywhere"), "{what}");
+                assert!(
+                    !widens || page.html.contains("widens the access that the application has already in browsers"),
+                    "{what}"
+                );
                 let asked_ever = before.map_or("", |(asked, _)| asked).split(' ').chain(asked.split(' '));
                 for scope in asked_ever.filter(|_| widens) {
                     assert!(page.html.contains(right(scope)), "{scope}: {what}");

@@ -308,7 +308,7 @@ fn extent(question: &MachineQuestion) -> Markup {
         @if !question.choices.is_empty() {
             (choice_field(&question.choices, question.preset()))
             @if question.may_widen() {
-                p.quiet-text { "A choice beyond that counts for the application everywhere: also for access that it has already, on other machines and in browsers. In all, it has asked for this:" }
+                p.quiet-text { "A choice beyond that widens the access that the application has already in browsers, too. In all, it has asked for this:" }
                 (Permissions { scopes: &[], rights: question.rights_elsewhere, opens_api: question.opens_api_elsewhere }.list_rights())
             }
         }

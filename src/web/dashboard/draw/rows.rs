@@ -199,8 +199,8 @@ pub fn counted(compares: bool) -> &'static str {
     if compares { " of both periods" } else { "" }
 }
 
-/// Says in a sentence what the rows leave out. `of` says which rows are counted.
-pub fn coverage(table: Table, coverage: &TableCoverage, of: &str) -> Markup {
+/// Says in a sentence what the rows leave out. `of` says which rows are counted. The rows of a `narrowed` question are not all of the site.
+pub fn coverage(table: Table, coverage: &TableCoverage, of: &str, narrowed: bool) -> Markup {
     let name = table.name().to_lowercase();
     if !coverage.available {
         return html! { p.quiet-text { "This kind of search has no " (name) "." } };
@@ -216,6 +216,9 @@ pub fn coverage(table: Table, coverage: &TableCoverage, of: &str) -> Markup {
                 @if matched > 1 { "All " } (words::count(matched)) " " (name) (of) ". "
             }
             @match (table, coverage.known_share) {
+                (Table::Queries, Some(share)) if narrowed => {
+                    "Together they hold " (words::percent(share)) " of the site's clicks."
+                }
                 (Table::Queries, Some(share)) => {
                     "All named queries hold " (words::percent(share)) " of the site's clicks. The rest belong to rare queries that the search engine does not name."
                 }
@@ -252,7 +255,7 @@ mod tests {
                 total_rows_capped: Some(capped),
                 ..TableCoverage::default()
             };
-            coverage(Table::Queries, &covered, words).into_string()
+            coverage(Table::Queries, &covered, words, false).into_string()
         };
         let text = |words: &str| format!("<p class=\"quiet-text\">{words}. </p>");
         assert_eq!(of(10, 6_228, true, counted(true)), text("10 of at least 6,228 queries of both periods"));
@@ -260,5 +263,11 @@ mod tests {
         assert_eq!(of(7, 7, false, counted(true)), text("All 7 queries of both periods"));
         assert_eq!(of(1, 1, false, ""), text("1 query"));
         assert_eq!(of(0, 0, false, ""), "<p class=\"quiet-text\"></p>");
+        let covered = TableCoverage { available: true, known_share: Some(0.07), ..TableCoverage::default() };
+        let rest = |narrowed| coverage(Table::Queries, &covered, "", narrowed).into_string();
+        assert!(
+            rest(false).contains("All named queries hold 7.0 % of the site's clicks. The rest belong to rare queries")
+        );
+        assert!(rest(true).contains("Together they hold 7.0 % of the site's clicks.") && !rest(true).contains("rare"));
     }
 }

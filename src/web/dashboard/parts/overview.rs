@@ -176,7 +176,7 @@ fn long(
                 }
             }
             @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, page: None, order: None }.wide(first.name())) }
-            @if let Some(covered) = covered { (rows::coverage(first, covered, rows::counted(compares))) }
+            @if let Some(covered) = covered { (rows::coverage(first, covered, rows::counted(compares), view.is_narrowed())) }
         }
     }
 }

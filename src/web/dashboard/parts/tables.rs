@@ -75,7 +75,7 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
             }
             @if shown.is_empty() { (nothing(opened, answer.meta.status, offset)) } @else { (rows.wide(table.name())) }
             @if let Some(covered) = covered {
-                @if !shown.is_empty() { (rows::coverage(table, covered, if narrows(view) { " by these conditions" } else { rows::counted(compares) })) }
+                @if !shown.is_empty() { (rows::coverage(table, covered, if narrows(view) { " by these conditions" } else { rows::counted(compares) }, narrows(view) || view.is_narrowed())) }
                 (pages(view, offset, ROWS, covered.has_more == Some(true)))
             }
         }

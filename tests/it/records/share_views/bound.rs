@@ -78,6 +78,16 @@ async fn a_link_is_checked_as_a_question_is() {
 }
 
 #[tokio::test]
+async fn the_page_of_fixed_days_opens_before_anything_is_cached() {
+    let board = Board::new().await;
+    let link = board.link(json!({ "window": { "startDate": "2026-10-01", "endDate": "2026-10-09" } })).await;
+    let page = link.open("").await.expect(200);
+    assert!(text(&page).contains("1 to 9 October"), "{}", text(&page));
+    let link = board.link(json!({ "window": { "startDate": "2026-09-01", "endDate": "2026-09-09" } })).await;
+    link.open("/where/country=usa/overview").await.expect(200);
+}
+
+#[tokio::test]
 async fn a_link_shows_its_own_days_and_no_others() {
     let board = Board::new().await;
     let days = [("startDate", "2026-10-01"), ("endDate", "2026-10-09")];
