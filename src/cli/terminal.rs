@@ -1,5 +1,5 @@
 //! The only way out of a command. Servers, databases and strangers wrote parts of what a command prints, and a terminal obeys some
-//! characters. So a command prints [`Text`] alone, whose lines are clean, by [`say`], [`note`] or [`Progress`]; Clippy refuses other ways.
+//! characters. So a command prints [`Text`] alone, whose lines are clean, by `say`, [`note`] or `Progress`; Clippy refuses other ways.
 
 use std::{
     fmt::{self, Display},
