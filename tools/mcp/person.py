@@ -18,7 +18,7 @@ MAX_PAGES = 10
 
 
 class Page(html.parser.HTMLParser):
-    """The text of a page, and its forms: where each leads, its hidden fields and its buttons."""
+    """The text of a page, and its forms: where each leads, its hidden fields, its buttons, and the last of each choice, which is the widest."""
 
     def __init__(self, text):
         super().__init__()
@@ -35,9 +35,11 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tag, attributes = tag, dict(attributes)
         if tag == "form":
-            self.forms.append({"action": attributes.get("action", ""), "fields": [], "buttons": []})
+            self.forms.append({"action": attributes.get("action", ""), "fields": [], "choices": {}, "buttons": []})
         elif tag == "input" and self.forms and attributes.get("type") == "hidden":
             self.forms[-1]["fields"].append((attributes["name"], attributes["value"]))
+        elif tag == "input" and self.forms and attributes.get("type") == "radio":
+            self.forms[-1]["choices"][attributes["name"]] = attributes["value"]
         elif tag == "button" and self.forms:
             self.forms[-1]["buttons"].append((attributes.get("name"), attributes.get("value")))
 
@@ -54,7 +56,7 @@ def press(page, address):
     for button in PRESSED:
         for form in page.forms:
             if button in form["buttons"]:
-                sent = urllib.parse.urlencode([*form["fields"], button]).encode()
+                sent = urllib.parse.urlencode([*form["fields"], *form["choices"].items(), button]).encode()
                 return urllib.parse.urljoin(address, form["action"]), sent
     sys.exit(f"person: {address} shows no button to sign in or to allow: {page}")
 
