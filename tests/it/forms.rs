@@ -26,7 +26,7 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     rest.split('"').next()
 }
 
-/// What a person would write into an empty field.
+/// The text for an empty field.
 fn filled(name: &str) -> &'static str {
     match name {
         "date" | "endDate" | "startDate" => "2026-11-02",
@@ -77,7 +77,7 @@ impl Form {
         Self { path: unescaped(path).split('#').next().unwrap().to_owned(), fields }
     }
 
-    /// What tells it from the others.
+    /// The path and the action, which no other form has.
     fn name(&self) -> String {
         let action = self.fields.iter().find(|(name, _)| name == "do").map_or("", |(_, value)| value);
         let path = self.path.split('/').map(|part| if part.len() == 36 { "*" } else { part }).collect::<Vec<_>>();
@@ -158,7 +158,7 @@ async fn every_form_is_taken_from_a_page_of_the_service_alone() {
     cases.push(vec![("origin", "https://evil.example"), ("origin", own)]);
 
     let before = stored(&app).await;
-    // What is judged before who sends it.
+    // Forms that are refused before their origin is judged.
     let mut misfilled = BTreeSet::new();
     for (name, form) in &forms {
         for headers in &cases {

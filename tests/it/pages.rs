@@ -140,7 +140,7 @@ async fn the_tool_endpoint_tells_a_browser_what_to_do_with_its_address() {
     }
 }
 
-/// Whoever shares a computer or a cache with a person finds none of their pages there, and no page of another site holds one.
+/// The pages of a person are stored in no cache, and no other site can frame them.
 #[tokio::test]
 async fn no_page_of_a_person_is_in_a_cache_or_in_a_frame() {
     let app = TestApp::start(|_| {}).await;
@@ -178,7 +178,7 @@ async fn no_page_of_a_person_is_in_a_cache_or_in_a_frame() {
         assert_eq!(refused.header("cache-control"), "no-store", "{path}: {}", refused.status);
         assert_is_in_no_frame(&refused, &path);
     }
-    // What everybody may keep is in no frame either.
+    // Public documents cannot be framed either.
     for path in ["/docs", "/docs/guide", "/docs/errors", "/docs/oauth2-redirect.html", "/changelog", "/nothing"] {
         assert_is_in_no_frame(&browser.get(path).await, path);
     }

@@ -278,7 +278,7 @@ async fn replicas_answer_without_redis_and_share_again_when_it_is_back() {
     }
 }
 
-/// What replicas share of a person's search data goes with them, and no name of a key ever says whose it was.
+/// Search data that replicas share is deleted with its person. No key names the person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_replicas_share_of_a_person_goes_with_them() {
     let mut url = None;

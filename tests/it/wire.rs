@@ -95,7 +95,7 @@ async fn an_ambiguous_first_line_is_the_last_of_its_connection() {
         let came = answered(format!("{line}\r\nHost: a\r\n\r\n{HIDDEN}").as_bytes()).await;
         assert!(!came.contains(" 200 "), "{line:?}: {came}");
     }
-    // What a request has for a body is no request, whatever its method.
+    // The body of a request is not read as the next request, whatever the method.
     let last = HIDDEN.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     for length in [format!("Content-Length: {}", HIDDEN.len()), "Transfer-Encoding: chunked".to_owned()] {
         let body = if length.ends_with("chunked") {
@@ -264,8 +264,7 @@ async fn endured(name: &str, frames: impl Iterator<Item = Vec<u8>>) {
     reading.abort();
 }
 
-/// A stream that the service resets, because of what its client sent, is no stream that the client reset. Such a client may open as many as it
-/// likes, and a limit on those that clients reset does not see it.
+/// Streams that the service resets do not count towards the limit on streams that clients reset.
 #[tokio::test]
 async fn streams_that_the_service_has_to_reset_keep_nobody_waiting() {
     const MANY: u32 = 5_000;

@@ -25,7 +25,7 @@ pub(super) enum Choice {
     OfMachine {
         /// The extent for the machine.
         chosen: Allowance,
-        /// What held when the person chose. If something else holds by now, the choice widens nothing.
+        /// The extent that held when the person chose. If another one holds by now, the choice widens nothing.
         held: Option<Allowance>,
     },
 }

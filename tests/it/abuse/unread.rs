@@ -1,9 +1,9 @@
 //! Answers that nobody reads, from four addresses: what is written and not sent takes memory.
 
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::AsyncWriteExt as _,
     net::TcpStream,
-    time::{Duration, Instant, sleep, timeout},
+    time::{Instant, sleep, sleep_until},
 };
 
 use super::{Scale, attacks::connect, target::Target};
@@ -48,17 +48,12 @@ async fn unread(target: &Target, scale: Scale, ask: impl Fn(usize) -> String) ->
         }
         sleep(scale.length / 4).await;
     }
-    tokio::time::sleep_until(end).await;
-    let mut refused = 0;
-    for stream in &mut held {
-        refused += usize::from(is_refused(stream).await);
-    }
-    refused
+    sleep_until(end).await;
+    held.iter().filter(|stream| is_refused(stream)).count()
 }
 
-/// Returns whether the answer is there and not 200.
-async fn is_refused(stream: &mut TcpStream) -> bool {
+/// Returns whether an answer is there that is not 200.
+fn is_refused(stream: &TcpStream) -> bool {
     let mut status = [0; 12];
-    let read = timeout(Duration::from_millis(10), stream.read_exact(&mut status)).await;
-    matches!(read, Ok(Ok(_))) && !status.ends_with(b"200")
+    stream.try_read(&mut status).is_ok_and(|length| length == status.len()) && !status.ends_with(b"200")
 }

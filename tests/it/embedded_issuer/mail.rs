@@ -160,7 +160,7 @@ async fn without_mail_the_page_names_the_operator() {
     assert!(sent.body.contains("sightline user reset"), "{}", sent.body);
 }
 
-/// A mail server that answers `EHLO` and `STARTTLS` with these lines. Returns its port, and all that it is told.
+/// A mail server that answers `EHLO` and `STARTTLS` with these lines. Returns its port and the lines that it receives.
 async fn without_tls(offers: &'static str, starts: &'static str) -> (u16, UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -187,7 +187,7 @@ async fn without_tls(offers: &'static str, starts: &'static str) -> (u16, Unboun
     (port, receiver)
 }
 
-/// This machine under an address that is none of loopback's, so that the server counts as one elsewhere.
+/// An address of this machine that is not loopback. The server counts as one elsewhere.
 const ELSEWHERE: &str = "0.0.0.0";
 
 #[tokio::test]
@@ -197,20 +197,20 @@ async fn a_mail_server_elsewhere_learns_nothing_without_tls() {
         ("250 test\r\n", "502 no\r\n"),
         ("250-test\r\n250 AUTH PLAIN LOGIN\r\n", "502 no\r\n"),
         ("250-test\r\n250-STARTTLS\r\n250 AUTH PLAIN LOGIN\r\n", "454 not now\r\n"),
-        // What comes before the encryption begins is not taken for what comes after.
+        // Replies from before the TLS handshake are not used after it.
         (
             "250-test\r\n250-STARTTLS\r\n250 AUTH PLAIN LOGIN\r\n",
             "220 go on\r\n250-test\r\n250 AUTH PLAIN\r\n235 welcome\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 taken\r\n",
         ),
     ] {
         for host in [ELSEWHERE, "127.0.0.1"] {
-            let (port, mut told) = without_tls(offers, starts).await;
+            let (port, mut received) = without_tls(offers, starts).await;
             let url = format!("smtp://ann:hunter2@{host}:{port}");
             let mailer = Mailer::new(&url, "sightline@corp.test", issuer.clock.clone(), issuer.random.clone()).unwrap();
             let sent = mailer.send(ANN, "A link", "https://search.example.org/?token=hunter2".to_owned()).await;
             drop(mailer);
             let mut all = String::new();
-            while let Some(line) = timeout(Duration::from_secs(30), told.recv()).await.unwrap() {
+            while let Some(line) = timeout(Duration::from_secs(30), received.recv()).await.unwrap() {
                 all.push_str(&line);
             }
             if host == ELSEWHERE {
@@ -218,7 +218,7 @@ async fn a_mail_server_elsewhere_learns_nothing_without_tls() {
                 let said = ["AUTH", "MAIL", "RCPT", "hunter2", ANN].into_iter().find(|said| all.contains(said));
                 assert_eq!(said, None, "{offers:?} {starts:?}: {all}");
             } else if offers.contains("AUTH") {
-                // On this machine nobody reads along, so the server hears the password.
+                // Loopback needs no TLS, so the password is sent.
                 assert!(all.contains("AUTH"), "{offers:?}: {all}");
             }
         }

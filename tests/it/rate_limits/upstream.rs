@@ -45,7 +45,7 @@ async fn readers_of_a_link_never_take_its_owners_dashboard_down() {
     }
 }
 
-/// Readers of several links to one site have no more than those of one.
+/// All links to one site share the part of its upstream requests that readers may use.
 #[tokio::test]
 async fn readers_of_many_links_leave_the_owner_alone() {
     let app = TestApp::start(|_| {}).await;

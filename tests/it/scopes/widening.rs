@@ -33,7 +33,7 @@ fn covering(asked: &str) -> &'static str {
         .unwrap_or("everything")
 }
 
-/// How a page begins to name what a scope allows.
+/// The first words by which a page names the right of a scope.
 fn right(scope: &str) -> &'static str {
     match scope {
         "records:write" => "Create, change and delete records",

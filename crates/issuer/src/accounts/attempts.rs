@@ -52,7 +52,7 @@ impl Attempts {
             return self.count(&format!("device/{device}/{account}"), PER_ACCOUNT_AND_ADDRESS).await;
         }
         self.count(&format!("pair/{account}/{address}"), PER_ACCOUNT_AND_ADDRESS).await?;
-        // What a network is refused does not count against the account, or one network would shut out its holder.
+        // A guess that its network is refused does not count against the account. Otherwise one network would shut its holder out.
         self.0.count_client(&GUESSES, address).await?;
         self.count(&format!("account/{account}"), PER_ACCOUNT).await
     }

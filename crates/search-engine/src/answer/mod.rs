@@ -87,7 +87,7 @@ struct SiteList {
     others: Map<String, Value>,
 }
 
-/// Reads a list that is there. Null is none.
+/// Reads a list, and refuses null.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<SiteEntry>>, D::Error> {
     let entries = Vec::<json::Object<SiteEntry>>::deserialize(deserializer)?;
     Ok(Some(entries.into_iter().map(|entry| entry.0).collect()))

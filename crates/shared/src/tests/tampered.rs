@@ -81,7 +81,7 @@ async fn values_of_others_are_no_readings_and_are_replaced() {
         command(&one, "SET", &[name.as_bytes(), value]).await;
         match timeout(GUARD, other.readings().find(&wanted("clicks"))).await.unwrap() {
             Found::Mine(claim) => drop(claim),
-            // Where a value takes too long to come, a replica reads by itself.
+            // The replica reads by itself, because the value takes too long to arrive.
             Found::Alone => {}
             Found::Reading(reading) => panic!("{what}: {} is taken for a reading", String::from_utf8_lossy(&reading)),
             Found::Failed => panic!("{what}: nobody reads"),
@@ -94,7 +94,7 @@ async fn values_of_others_are_no_readings_and_are_replaced() {
     command(&one, "DEL", &[name.as_bytes()]).await;
     drop(found);
 
-    // What was put in its place is as good as ever.
+    // The replica's own value is read again once it is back.
     command(&one, "SET", &[name.as_bytes(), &own]).await;
     let Found::Reading(reading) = other.readings().find(&wanted("clicks")).await else { panic!("it is there") };
     assert_eq!(reading, b"the reading");
