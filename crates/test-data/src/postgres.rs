@@ -1,13 +1,17 @@
 //! Separate databases for tests, on the `PostgreSQL` server that `SIGHTLINE_TEST_POSTGRES_URL` names.
 //!
-//! Each is a copy of one that this process migrated once. Databases left over from a run are dropped by the first run an
-//! hour later.
+//! Each is a copy of one that this process made once. Databases left over from a run are dropped by the first run an hour
+//! later.
 
 use std::{
-    env,
+    env, mem,
     net::SocketAddr,
     process,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering},
+        mpsc,
+    },
     thread,
 };
 
@@ -30,37 +34,89 @@ const PREFIX: &str = "sightline_test_";
 /// Age in seconds above which no run needs a database.
 const OLD: i64 = 60 * 60;
 
-/// A database with the full schema and no rows. Dropping this value drops it.
+/// A database of one test. Dropping this value drops it.
 pub struct Fresh {
     server: Url,
     name: String,
+    /// The database to copy, which has the full schema and no rows.
+    empty: &'static str,
     /// The URL.
     pub url: String,
 }
 
-/// Creates a separate database. Returns `None` if the suite runs on `SQLite`.
+/// A database that others are copied from. Nothing is connected to it.
+pub struct Template(String);
+
+/// Creates a separate database with the full schema and no rows. Returns `None` if the suite runs on `SQLite`.
 pub async fn fresh() -> Option<Fresh> {
+    let fresh = reserve().await?;
+    fresh.create().await;
+    Some(fresh)
+}
+
+/// Chooses the name of a separate database, without creating it. Returns `None` if the suite runs on `SQLite`.
+pub async fn reserve() -> Option<Fresh> {
     static RUN: OnceCell<String> = OnceCell::const_new();
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let server = server()?;
-    let template = RUN.get_or_init(|| template(&server)).await;
-    let name = format!("{template}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-    let connection = connect(&server).await;
-    connection.execute_unprepared(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
-    connection.close().await.unwrap();
-    let url = pooled(database(&server, &name)).into();
-    Some(Fresh { server, name, url })
+    let empty = RUN.get_or_init(|| template(&server)).await;
+    let name = format!("{empty}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let url = reached(database(&server, &name)).into();
+    Some(Fresh { server, name, empty, url })
+}
+
+/// Returns whether databases are reached through a pooler, which stays connected to them.
+#[must_use]
+pub fn is_pooled() -> bool {
+    said(POOLER).is_some()
+}
+
+impl Fresh {
+    /// Creates the database with the full schema and no rows.
+    pub async fn create(&self) {
+        self.create_from(self.empty).await;
+    }
+
+    /// Creates the database as a copy of another.
+    pub async fn copy(&self, template: &Template) {
+        self.create_from(&template.0).await;
+    }
+
+    async fn create_from(&self, template: &str) {
+        let connection = connect(&self.server).await;
+        connection.execute_unprepared(&format!("CREATE DATABASE {} TEMPLATE {template}", self.name)).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
+    /// Keeps the database, for others to be copied from. Nothing may be connected to it.
+    #[must_use]
+    pub fn into_template(self) -> Template {
+        // What is forgotten is not dropped. A later run drops the database.
+        Template(mem::ManuallyDrop::new(self).name.clone())
+    }
 }
 
 impl Drop for Fresh {
+    /// Leaves the database to a thread of its own: a server takes a tenth of a second or more to drop one. What the thread has not dropped
+    /// when the process ends is left to a later run.
     fn drop(&mut self) {
-        let (server, drop) = (self.server.clone(), format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-        // The test's own runtime may be shutting down.
-        let dropped = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async { connect(&server).await.execute_unprepared(&drop).await.unwrap() });
+        static NAMES: LazyLock<mpsc::Sender<(Url, String)>> = LazyLock::new(|| {
+            let (names, dropped) = mpsc::channel();
+            thread::spawn(move || drop_all(&dropped));
+            names
         });
-        let _ = dropped.join();
+        let _ = NAMES.send((self.server.clone(), self.name.clone()));
+    }
+}
+
+fn drop_all(names: &mpsc::Receiver<(Url, String)>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for (server, name) in names {
+        runtime.block_on(async {
+            let connection = connect(&server).await;
+            connection.execute_unprepared(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
+            connection.close().await.unwrap();
+        });
     }
 }
 
@@ -73,12 +129,15 @@ fn server() -> Option<Url> {
     Some(said(VARIABLE)?.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}")))
 }
 
-/// The same database behind the pooler, if there is one.
-fn pooled(mut url: Url) -> Url {
+/// The same database as tests reach it: behind the pooler, if there is one, else without a wait for the disk at each commit. No test
+/// crashes the server.
+fn reached(mut url: Url) -> Url {
     if let Some(text) = said(POOLER) {
         let address: SocketAddr = text.parse().unwrap_or_else(|error| panic!("{POOLER}: {error}"));
         url.set_ip_host(address.ip()).unwrap();
         url.set_port(Some(address.port())).unwrap();
+    } else {
+        url.query_pairs_mut().append_pair("options[synchronous_commit]", "off");
     }
     url
 }

@@ -87,6 +87,7 @@ async fn a_browser_with_a_session_of_the_issuer_only_can_be_ended() {
     let app = TestApp::start(|_| {}).await;
     let client = registered(&app.service.base_url).await;
     let here = Browser::signed_in(&app.service.base_url, "owner").await;
+    app.hand.advance(TimeDelta::minutes(5));
     let there = for_an_application(&app, &client, "owner").await;
     let strange = for_an_application(&app, &client, "stranger").await;
     let page = here.get("/account").await.expect(200, &["Signed in for applications only"]);

@@ -44,7 +44,9 @@ async fn a_person_sees_their_sessions_and_the_current_one() {
 #[tokio::test]
 async fn a_session_that_is_ended_is_refused_at_the_next_request() {
     let app = TestApp::start(|_| {}).await;
-    let (here, there) = (Browser::signed_in(&app, "owner").await, Browser::signed_in(&app, "owner").await);
+    let here = Browser::signed_in(&app, "owner").await;
+    app.hand.advance(TimeDelta::minutes(5));
+    let there = Browser::signed_in(&app, "owner").await;
     assert!(is_signed_in(&here).await && is_signed_in(&there).await);
     let own = handles(&there.get("/account").await);
     let path = format!("/account/sessions/{}/end", own[1]);

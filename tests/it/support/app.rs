@@ -20,7 +20,7 @@ use sightline::{
 use tempfile::TempDir;
 use test_data::postgres::Fresh;
 
-use super::actor::Actor;
+use super::{actor::Actor, seeds};
 
 /// The time at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's time zone.
 pub fn start_of_test() -> DateTime<Utc> {
@@ -102,11 +102,15 @@ impl TestApp {
 
     /// Starts a service as [`TestApp::start`] does, on `socket`.
     pub async fn start_on(socket: &Socket, change: impl FnOnce(&mut Config)) -> Self {
-        let (data, database) = (folder(), test_data::postgres::fresh().await);
+        let (data, database) = (folder(), test_data::postgres::reserve().await);
         let mut config = settings();
         config.data_dir = data.path().display().to_string();
         config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
         change(&mut config);
+        let is_seeded = seeds::is_alike(&config) && seeds::copy(data.path(), database.as_ref()).await;
+        if let (Some(fresh), false) = (&database, is_seeded) {
+            fresh.create().await;
+        }
         Self::run(socket, config, 11, database, data).await
     }
 

@@ -13,5 +13,6 @@ pub mod issuer;
 pub mod oracle;
 pub mod redis;
 pub mod relay;
+pub mod seeds;
 pub mod signed_in;
 pub mod whole;
