@@ -172,15 +172,21 @@ async fn a_lapse_by_time_alone_is_felt_at_once_by_everyone() {
     ] {
         set(&app, Plan::Pro, state, Some(in_days(0) + wait)).await;
         assert_eq!([statuses().await, statuses().await], [[200; 3]; 2], "{state:?}");
-        let mut fewest = u64::MAX;
-        for seconds in [599, 1, 0] {
-            app.hand.advance(TimeDelta::seconds(seconds));
+        let asked = async |expected: [u16; 3]| {
             let before = app.service.statements.count();
-            let expected = if seconds == 599 { [200; 3] } else { [402, 402, 404] };
             assert_eq!(statuses().await, expected, "{state:?}");
-            fewest = fewest.min(app.service.statements.count() - before);
+            app.service.statements.count() - before
+        };
+        let mut fewest = u64::MAX;
+        for (seconds, expected) in [(599, [200; 3]), (1, [402, 402, 404])] {
+            app.hand.advance(TimeDelta::seconds(seconds));
+            fewest = fewest.min(asked(expected).await);
         }
-        // Nothing was read again because of the lapse. The poll for other processes may still detect an earlier write.
+        // Nothing is read again because of the lapse. The poll for other processes may detect an earlier write at any time, and then
+        // everything is read once more.
+        for _ in 0..20 {
+            fewest = fewest.min(asked([402, 402, 404]).await);
+        }
         assert_eq!(fewest, admissions, "{state:?}");
     }
 }
