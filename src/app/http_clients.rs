@@ -47,7 +47,7 @@ pub fn http_client_to(url: &str) -> Result<reqwest::Client, Error> {
 ///
 /// # Errors
 /// No root certificates are available.
-pub(super) fn http_settings() -> Result<reqwest::ClientBuilder, Error> {
+pub fn http_settings() -> Result<reqwest::ClientBuilder, Error> {
     #[expect(clippy::disallowed_methods, reason = "clients are made here and handed on")]
     let builder = reqwest::Client::builder();
     let tls = TLS.as_ref().map_err(Error::internal)?;

@@ -40,7 +40,7 @@ pub fn etag(row: &impl Serialize) -> String {
     let mut hash = Sha256::new();
     // Writing to a digest cannot fail, and no row has keys that JSON cannot represent.
     let written = serde_json::to_writer(&mut hash, row);
-    debug_assert!(written.is_ok(), "a row that is not JSON: {written:?}");
+    assert!(written.is_ok(), "a row that is not JSON: {written:?}");
     format!("\"{}\"", opaque_tag_of(hash))
 }
 

@@ -61,3 +61,7 @@ mod system;
 mod versions;
 mod wire;
 mod withdrawals;
+
+/// The allocator of the program, which is faster than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

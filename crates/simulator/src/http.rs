@@ -233,9 +233,9 @@ async fn answer(shared: &Arc<Shared>, account: Arc<Account>, route: ApiRoute, bo
             let shared = Arc::clone(shared);
             let work = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
-                let found = shared.world.site(&site).filter(|found| found.standing() == Standing::Open);
+                let found = shared.drawn.world.site(&site).filter(|found| found.standing() == Standing::Open);
                 let site = found.ok_or_else(|| ApiError::forbidden(&site))?;
-                search::query(&shared.world, site, &body, shared.now(), shared.conflicts)
+                search::query(&shared.drawn.world, site, &body, shared.now(), shared.conflicts)
             });
             work.await.map_err(|_| ApiError::backend())?
         }

@@ -78,7 +78,7 @@ impl Simulator {
     /// The data that the responses are computed from.
     #[must_use]
     pub fn world(&self) -> &World {
-        &self.shared.world
+        &self.shared.drawn.world
     }
 
     /// Stops accepting connections, and returns after open requests finish or two seconds pass.

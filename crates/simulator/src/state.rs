@@ -1,8 +1,8 @@
 //! The state that all endpoints share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use chrono::Timelike as _;
+use chrono::{Datelike as _, NaiveDate, Timelike as _};
 use chrono_tz::America::Los_Angeles;
 use common::clock::Clock;
 use poem::Request;
@@ -21,10 +21,43 @@ use super::world::World;
 /// Responses that are computed at the same time.
 const PARALLEL_ANSWERS: usize = 2;
 
+/// What follows from the settings alone. All simulators of a process with the same settings share it, because it takes long to draw.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub world: World,
+    seed: u64,
+    market: OnceLock<Market>,
+}
+
+/// The seed, the month of today, and the number of more sites.
+type Drawing = (u64, NaiveDate, u32);
+
+static IN_USE: Mutex<Vec<(Drawing, Weak<Drawn>)>> = Mutex::new(Vec::new());
+
+impl Drawn {
+    fn of(seed: u64, today: NaiveDate, sites: u32) -> Arc<Self> {
+        let drawing = (seed, today.with_day(1).unwrap_or(today), sites);
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.retain(|(_, drawn)| drawn.strong_count() > 0);
+        let found = in_use.iter().find(|(of, _)| *of == drawing).and_then(|(_, drawn)| drawn.upgrade());
+        found.unwrap_or_else(|| {
+            let world = World::with_sites(seed, today, sites);
+            let drawn = Arc::new(Self { world, seed, market: OnceLock::new() });
+            in_use.push((drawing, Arc::downgrade(&drawn)));
+            drawn
+        })
+    }
+
+    /// The providers' data on keywords. Made at the first use, because it takes all queries of all sites.
+    pub fn market(&self) -> &Market {
+        self.market.get_or_init(|| Market::new(self.seed, &self.world))
+    }
+}
+
 /// The state that all endpoints share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub world: World,
+    pub drawn: Arc<Drawn>,
     pub accounts: Accounts,
     pub controls: Controls,
     pub oauth: OAuth,
@@ -33,32 +66,23 @@ pub(super) struct Shared {
     /// Permits to compute a response.
     pub turns: Arc<Semaphore>,
     clock: Clock,
-    today: Option<chrono::NaiveDate>,
-    seed: u64,
-    market: OnceLock<Market>,
+    today: Option<NaiveDate>,
 }
 
 impl Shared {
     pub fn new(settings: &Settings, clock: Clock) -> Self {
         let today = settings.today.unwrap_or_else(|| clock.pacific_today());
-        let world = World::with_sites(settings.seed, today, settings.sites);
+        let drawn = Drawn::of(settings.seed, today, settings.sites);
         Self {
-            accounts: Accounts::new(&world),
-            world,
+            accounts: Accounts::new(&drawn.world),
+            drawn,
             controls: Controls::new(settings),
             oauth: OAuth::new(settings.seed, clock.clone()),
             clock,
             today: settings.today,
-            seed: settings.seed,
-            market: OnceLock::new(),
             conflicts: settings.conflicts,
             turns: Arc::new(Semaphore::new(PARALLEL_ANSWERS)),
         }
-    }
-
-    /// The providers' data on keywords. Made at the first use, because it takes all queries of all sites.
-    pub fn market(&self) -> &Market {
-        self.market.get_or_init(|| Market::new(self.seed, &self.world))
     }
 
     /// A fixed day is always at noon, so that responses do not depend on the hour.

@@ -196,7 +196,7 @@ fn json_len(value: &impl Serialize) -> u64 {
     let mut length = Length(1);
     // Counting cannot fail, and no row has keys that JSON cannot represent.
     let counted = serde_json::to_writer(&mut length, value);
-    debug_assert!(counted.is_ok(), "a row that is not JSON: {counted:?}");
+    assert!(counted.is_ok(), "a row that is not JSON: {counted:?}");
     length.0
 }
 

@@ -37,6 +37,7 @@ use common::{
     random::Random,
     secrets::Secrets,
 };
+use entity::signing_key;
 use http::HeaderMap;
 use identity::{
     Users, credentials::challenge, departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
@@ -45,6 +46,7 @@ use identity::{
 use issuer::{
     IdentityProvider, Settings,
     client_documents::{ClientDocuments, reach::SystemNames},
+    keys::rotation::{Former, rotate},
 };
 use pages::paths::Paths;
 use poem::{
@@ -53,17 +55,21 @@ use poem::{
     listener::{Acceptor, Listener, TcpListener},
     web::Data,
 };
-use sea_orm::DatabaseConnection;
+use sea_orm::{ActiveModelTrait as _, DatabaseConnection, EntityTrait as _, IntoActiveModel as _};
 use serde_json::Value;
 use sightline::{
     admission::{AdmissionError, Admissions, Surface},
+    app::{http_client, http_settings},
     config::Config,
     services::{applications::uses::SurfaceKind, users::StoredUsers},
     web::{sign_in::BrowserSignIn, well_known::ResourceMetadata},
 };
+use tokio::sync::OnceCell;
 use url::Url;
 
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+/// The key of the secrets of every issuer.
+pub(crate) const SECRETS_KEY: [u8; 32] = [7; 32];
 pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:7777/cb";
 
 #[derive(Clone)]
@@ -116,12 +122,22 @@ pub(crate) fn start_time() -> DateTime<Utc> {
 }
 
 pub(crate) fn client() -> reqwest::Client {
-    client_builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    http_client().unwrap()
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests make their own client")]
 pub(crate) fn client_builder() -> reqwest::ClientBuilder {
-    reqwest::Client::builder()
+    http_settings().unwrap()
+}
+
+/// A key that signs from [`start_time`] on. It takes long to make one, so all issuers have the same.
+async fn signing_key() -> &'static signing_key::Model {
+    static KEY: OnceCell<signing_key::Model> = OnceCell::const_new();
+    let make = async || {
+        let db = test_data::database().await;
+        rotate(&db, &Secrets::new(SECRETS_KEY, Random::seeded(2)), Former::Published, start_time()).await.unwrap();
+        signing_key::Entity::find().one(&db).await.unwrap().unwrap()
+    };
+    KEY.get_or_init(make).await
 }
 
 impl TestIssuer {
@@ -156,7 +172,9 @@ impl TestIssuer {
         let base_url: BaseUrl = base.parse().unwrap();
         let (store, http, random) = (test_data::store().await, client(), Random::seeded(1));
         let db = store.writer.clone();
-        let secrets = Secrets::new([7; 32], random.clone());
+        let secrets = Secrets::new(SECRETS_KEY, random.clone());
+        let key = signing_key().await.clone().into_active_model().reset_all();
+        signing_key::Entity::insert(key).exec_without_returning(&db).await.unwrap();
         let audiences = vec![base.clone(), format!("{base}/mcp")];
         let settings = Settings {
             base_url: base_url.clone(),

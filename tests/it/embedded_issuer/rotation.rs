@@ -10,9 +10,7 @@ use issuer::{
 use jsonwebtoken::decode_header;
 use serde_json::Value;
 
-use super::{TestIssuer, text};
-
-const SECRETS_KEY: [u8; 32] = [7; 32];
+use super::{SECRETS_KEY, TestIssuer, text};
 
 fn secrets() -> Secrets {
     Secrets::new(SECRETS_KEY, Random::seeded(3))

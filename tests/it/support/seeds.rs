@@ -58,7 +58,8 @@ async fn first_start() -> Seeded {
         database.create().await;
     }
     let (clock, _) = Clock::manual(start_of_test());
-    let service = Box::pin(app::start_on(Socket::bind().listener(), config, clock, Random::seeded(SEED))).await.unwrap();
+    let service =
+        Box::pin(app::start_on(Socket::bind().listener(), config, clock, Random::seeded(SEED))).await.unwrap();
     service.shutdown().await;
     let files = fs::read_dir(data.path()).unwrap().map(|entry| {
         let entry = entry.unwrap();

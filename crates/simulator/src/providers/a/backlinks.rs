@@ -24,7 +24,7 @@ fn profile(task: &Task<'_>) -> Result<(Profile, Target), Failure> {
     let target = Target::parse(text, scope).ok_or(Failure::Field("target"))?;
     let today = task.research.today;
     let seed = task.research.market.seed();
-    Ok((Profile::new(seed, &task.shared.world, &target.domain(), today), target))
+    Ok((Profile::new(seed, &task.shared.drawn.world, &target.domain(), today), target))
 }
 
 /// The links into the target, in any state, that pass the task's filters.

@@ -84,7 +84,7 @@ pub(super) fn answer(
     body: &[u8],
 ) -> ProviderAnswer {
     let path = call.map_or("v3", ProviderA::path);
-    let start = named(shared.market().seed(), path);
+    let start = named(shared.drawn.market().seed(), path);
     let key = body.iter().fold(start, |key, byte| child(key, u64::from(*byte)));
     let envelope = Envelope { key, now: shared.now() };
     let strikes = |kind| shared.controls.strikes(kind);
@@ -167,7 +167,7 @@ fn work(shared: &Shared, call: ProviderA, account: &Account, fields: &Map<String
     if account.standing == Standing::Broke {
         return TaskResult::failed(envelope::PAYMENT_REQUIRED);
     }
-    let research = Research { world: &shared.world, market: shared.market(), today: shared.now().today };
+    let research = Research { world: &shared.drawn.world, market: shared.drawn.market(), today: shared.now().today };
     let task = Task { shared, research, fields };
     let found = match call {
         ProviderA::UserData => Err(Failure::Nothing),

@@ -134,7 +134,7 @@ fn respond(
         _ => {}
     }
     let today = shared.now().today;
-    let research = Research { world: &shared.world, market: shared.market(), today };
+    let research = Research { world: &shared.drawn.world, market: shared.drawn.market(), today };
     let asked = Asked { research, params: Params::parse(query, today) };
     asked.params.one_of("output", &["json"])?;
     let found = match call {
