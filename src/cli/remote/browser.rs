@@ -62,6 +62,8 @@ pub async fn sign_in(
         Err(RemoteError::TimedOut)
     };
     let code = tokio::time::timeout(PATIENCE, code).await.unwrap_or(Err(RemoteError::TimedOut));
+    // Whoever comes later waits for nobody.
+    drop(arrived);
     let tokens = attempt.exchange(&code?, issuer, http).await;
     serving.abort();
     tokens
@@ -75,7 +77,8 @@ fn callback(told: mpsc::Sender<Url>) -> impl Endpoint<Output = Response> {
         async move {
             let query = request.uri().query().unwrap_or_default();
             if let Ok(redirect) = Url::parse(&format!("http://127.0.0.1{PATH}?{query}")) {
-                let _ = told.try_send(redirect);
+                // Waits for its turn: a redirect of somebody else must not push out the person's.
+                let _ = told.send(redirect).await;
             }
             Response::builder()
                 .content_type("text/html; charset=utf-8")
@@ -91,4 +94,26 @@ fn open(address: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let quiet = || Stdio::null();
     let _ = Command::new(program).arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn no_redirect_pushes_another_out() {
+        let (told, mut arrived) = mpsc::channel(1);
+        let endpoint = callback(told);
+        let come = |code: &str| endpoint.call(Request::builder().uri_str(format!("{PATH}?code={code}")).finish());
+        let taken = async {
+            let mut codes = Vec::new();
+            for _ in 0..3 {
+                codes.push(arrived.recv().await.unwrap().query().unwrap().to_owned());
+            }
+            codes
+        };
+        let all = async { tokio::join!(come("x"), come("y"), come("z"), taken).3 };
+        let codes = tokio::time::timeout(Duration::from_secs(20), all).await.unwrap();
+        assert_eq!(codes, ["code=x", "code=y", "code=z"]);
+    }
 }
