@@ -10,6 +10,7 @@ use simulator::{Endpoint, Fault, FaultKind};
 
 use crate::{
     coverage::{NOBODYS, untracked},
+    faults::impatient,
     support::{
         actor::{Actor, Answer},
         app::{TestApp, shared},
@@ -336,7 +337,7 @@ async fn lists_do_not_wait_for_an_unavailable_search_engine() {
     for (fault, access, advice) in
         [("slow:1", "still_reading", "ask again"), ("error500:1", "search_engine_unavailable", "Try again in")]
     {
-        let app = TestApp::start(|_| {}).await;
+        let app = TestApp::start(impatient).await;
         let owner = app.actor("owner").await;
         let well = list(&owner).await;
         app.simulator().controls().set_faults(vec![fault.parse().unwrap()]);

@@ -13,8 +13,9 @@ use sightline::config::Config;
 use simulator::Endpoint;
 
 use crate::{
+    faults::{impatient, trouble},
     integrations::{connect_both, paid_requests},
-    search_accounts::{health, impatient, trouble},
+    search_accounts::health,
     support::{
         actor::{Actor, Answer},
         app::{TestApp, share_redis},

@@ -156,11 +156,17 @@ fn a_file_with_several_names_is_served_once() {
     let named = at("a.db");
     let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", &named)]));
     std::os::unix::fs::symlink(folder.path().join("a.db"), folder.path().join("b.db")).unwrap();
-    for name in ["a.db", "b.db", "%61.db", "./a.db"] {
+    // Each waits some time for the other process to end.
+    let is_refused = |name: &str| {
         let refused = run(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", &at(name))]);
         let said = text(&refused.stderr);
         assert!(said.contains("another process serves") && !said.contains("migration"), "{name}: {said}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for name in ["a.db", "b.db", "%61.db", "./a.db"] {
+            scope.spawn(move || is_refused(name));
+        }
+    });
     drop(server);
 }
 

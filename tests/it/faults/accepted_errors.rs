@@ -6,7 +6,7 @@ use poem::http::Method;
 use serde_json::Value;
 use simulator::Endpoint;
 
-use super::{impatient, requests, trouble, unavailable};
+use super::{persistent, requests, trouble, unavailable};
 use crate::{
     analytics::performance::{Asker, SMALL},
     support::app::TestApp,
@@ -14,7 +14,7 @@ use crate::{
 
 async fn app() -> TestApp {
     TestApp::start(|config| {
-        impatient(config);
+        persistent(config);
         config.search_engine.patience.deadline = Duration::from_millis(500);
     })
     .await

@@ -8,7 +8,6 @@ mod trouble;
 
 use std::time::Duration;
 
-use search_engine::Patience;
 use sightline::config::Config;
 use simulator::Endpoint;
 
@@ -17,14 +16,15 @@ use crate::{
     support::{actor::Answer, app::TestApp},
 };
 
-/// Settings under which a failing request is given up at once.
+/// Settings under which a request that fails is not made again: the wait before that would be longer than the deadline.
 pub fn impatient(config: &mut Config) {
-    config.search_engine.patience = Patience {
-        attempt: Duration::from_secs(5),
-        deadline: Duration::from_secs(5),
-        first_backoff: Duration::from_millis(1),
-        longest_backoff: Duration::from_millis(20),
-    };
+    config.search_engine.patience.first_backoff = Duration::from_mins(2);
+}
+
+/// Settings under which a request that fails is made again at once, until the deadline.
+fn persistent(config: &mut Config) {
+    config.search_engine.patience.first_backoff = Duration::from_millis(1);
+    config.search_engine.patience.longest_backoff = Duration::from_millis(20);
 }
 
 /// A separate app, and the stranger with the small site.

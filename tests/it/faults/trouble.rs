@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use simulator::Endpoint;
 
-use super::{app, impatient, requests, trouble, unavailable};
+use super::{app, impatient, persistent, requests, trouble, unavailable};
 use crate::{
     analytics::performance::{Asker, SMALL},
     support::app::TestApp,
@@ -35,7 +35,7 @@ async fn ask(asker: &Asker, question: &[(&'static str, String)]) -> crate::suppo
 #[tokio::test]
 async fn every_request_succeeds_or_states_retry_after() {
     let app = TestApp::start(|config| {
-        impatient(config);
+        persistent(config);
         config.search_engine.patience.deadline = Duration::from_secs(10);
     });
     let app = app.await;
@@ -69,11 +69,7 @@ async fn every_request_succeeds_or_states_retry_after() {
 
 #[tokio::test]
 async fn a_search_engine_that_is_down_is_503_and_not_remembered() {
-    let app = TestApp::start(|config| {
-        impatient(config);
-        config.search_engine.patience.deadline = Duration::from_millis(500);
-    });
-    let app = app.await;
+    let app = TestApp::start(impatient).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
     let faults = ["error500:1", "rate429:1", "truncated:1", "error200:1"];
     for (fault, last) in faults.into_iter().zip(["2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05"]) {
@@ -88,7 +84,7 @@ async fn a_search_engine_that_is_down_is_503_and_not_remembered() {
 #[tokio::test]
 async fn a_slow_answer_is_given_up() {
     let app = TestApp::start(|config| {
-        impatient(config);
+        persistent(config);
         config.search_engine.patience.attempt = Duration::from_secs(1);
         config.search_engine.patience.deadline = Duration::from_secs(5);
     });

@@ -3,10 +3,13 @@
 use poem::http::Method;
 use serde_json::json;
 
-use crate::support::{
-    actor::Actor,
-    app::{TestApp, shared},
-    assistant::Assistant,
+use crate::{
+    faults::impatient,
+    support::{
+        actor::Actor,
+        app::{TestApp, shared},
+        assistant::Assistant,
+    },
 };
 
 #[tokio::test]
@@ -107,7 +110,7 @@ async fn both_surfaces_share_a_persons_rate() {
 
 #[tokio::test]
 async fn answers_carry_the_requests_id() {
-    let app = TestApp::start(|_| {}).await;
+    let app = TestApp::start(impatient).await;
     let owner = app.actor("owner").await;
     let assistant = Assistant::of(&app, &owner);
     let call = json!({

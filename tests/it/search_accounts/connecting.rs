@@ -3,8 +3,11 @@
 use chrono::TimeDelta;
 use simulator::Endpoint;
 
-use super::{browser, impatient, sync, trouble};
-use crate::support::app::TestApp;
+use super::{browser, sync};
+use crate::{
+    faults::{impatient, trouble},
+    support::app::TestApp,
+};
 
 #[tokio::test]
 async fn a_person_connects_an_account_and_chooses_properties_within_the_plan() {

@@ -2,9 +2,10 @@
 
 use simulator::Endpoint;
 
-use super::{browser, health, impatient, sync};
+use super::{browser, health, sync};
 use crate::{
     analytics::performance::{Asker, SMALL},
+    faults::impatient,
     support::app::TestApp,
 };
 

@@ -10,11 +10,14 @@ use serde_json::{Value, json};
 use sightline::config::Secret;
 use tokio::sync::watch;
 
-use super::{browser, impatient};
-use crate::support::{
-    app::TestApp,
-    browser::{Browser, Page},
-    endless::Endless,
+use super::browser;
+use crate::{
+    faults::impatient,
+    support::{
+        app::TestApp,
+        browser::{Browser, Page},
+        endless::Endless,
+    },
 };
 
 const SCOPE: &str =

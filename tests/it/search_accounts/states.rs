@@ -2,9 +2,10 @@
 
 use chrono::TimeDelta;
 
-use super::{browser, exchanges::Engine, health, impatient, sync, trouble};
+use super::{browser, exchanges::Engine, health, sync};
 use crate::{
     analytics::performance::{Asker, SMALL},
+    faults::{impatient, trouble},
     support::{actor::Answer, app::TestApp},
 };
 

@@ -20,16 +20,20 @@ struct Seeded {
     database: Option<Template>,
 }
 
-/// Returns whether a first start with `config` leaves what one with [`settings`] leaves.
+/// Returns whether a first start with `config` leaves what one with [`settings`] leaves. Only the settings named here decide what it
+/// stores.
 pub fn is_alike(config: &Config) -> bool {
     let usual = settings();
+    let (engine, usual_engine) = (&config.search_engine, &usual.search_engine);
+    let (simulator, usual_simulator) = (&config.simulator, &usual.simulator);
     config.database.migrate == usual.database.migrate
-        && config.base_url == usual.base_url
-        && config.identity == usual.identity
-        && config.search_engine == usual.search_engine
-        && config.simulator == usual.simulator
-        && config.plans == usual.plans
         && config.secrets == usual.secrets
+        && (&config.base_url, &config.mcp) == (&usual.base_url, &usual.mcp)
+        && config.identity.issuer == usual.identity.issuer
+        && config.identity.demo_sign_in == usual.identity.demo_sign_in
+        && (&engine.api_url, &engine.client_id) == (&usual_engine.api_url, &usual_engine.client_id)
+        && (simulator.seed, simulator.sites) == (usual_simulator.seed, usual_simulator.sites)
+        && (simulator.today, &simulator.fail) == (usual_simulator.today, &usual_simulator.fail)
 }
 
 /// Fills a data folder, and makes the database on `PostgreSQL`, as the first start leaves them. Returns `false` if it cannot: a database

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use chrono::NaiveDate;
-
 use super::filter::Wanted;
 use super::freshness::{Now, View};
 use super::request::FilterDimension;
@@ -12,7 +10,7 @@ use super::request::{Dimension, Request};
 use crate::world::axes::{APPEARANCES, COUNTRIES, country_of, device_of};
 use crate::world::cell::DayCells;
 use crate::world::entry::Entry;
-use crate::world::impression::Impression;
+use crate::world::impression::{Impression, Serp};
 use crate::world::stream::Stream;
 use crate::world::{Site, World};
 
@@ -70,14 +68,15 @@ pub(super) fn evaluate(world: &World, site: &Site, request: &Request, now: Now) 
     let mut sums = Sums { site, stream, request, wanted, by_page: request.by_page(), table: Table::default() };
     let plain = request.filters.is_empty() && !sums.by_page && request.dimensions.iter().all(|d| *d == Dimension::Date);
     for date in request.start.iter_days().take_while(|date| *date <= request.end.min(now.today)) {
+        let number = (date - request.start).num_days().unsigned_abs();
         match now.view(date, request.data_state) {
             Some(View::Whole) if plain => {
                 let [clicks, impressions, position_sum] = world.totals(site, request.search_type, date);
                 if impressions > 0 {
-                    sums.add(sums.key(date, None, None, 0), Tally { clicks, impressions, position_sum });
+                    sums.add(sums.key(number, None, None, 0), Tally { clicks, impressions, position_sum });
                 }
             }
-            Some(view) => sums.day(&world.day(site, request.search_type, date), date, view),
+            Some(view) => sums.day(&world.day(site, request.search_type, date), number, view),
             None => {}
         }
     }
@@ -101,14 +100,15 @@ impl Sums<'_> {
         sum.position_sum += more.position_sum;
     }
 
-    fn day(&mut self, cells: &DayCells, date: NaiveDate, view: View) {
+    /// Adds a day, `number` days after the first one.
+    fn day(&mut self, cells: &DayCells, number: u64, view: View) {
         let whole = view == View::Whole && !self.needs_impressions();
         for cell in &cells.cells {
             if !self.wanted.query(self.stream, cell.entry) {
                 continue;
             }
             if whole {
-                let key = self.key(date, Some(&self.stream.entries[cell.entry as usize]), None, 0);
+                let key = self.key(number, Some(&self.stream.entries[cell.entry as usize]), None, 0);
                 let (clicks, impressions) = (cell.clicks.into(), cell.impressions.into());
                 self.add(key, Tally { clicks, impressions, position_sum: cell.position_sum.into() });
                 continue;
@@ -116,7 +116,7 @@ impl Sums<'_> {
             let Some(serp) = cells.serp(self.stream, cell) else { continue };
             for seen in serp.impressions(cell.impressions) {
                 if view.shows(&seen) && self.wanted.slots[usize::from(seen.slot)] {
-                    self.impression(&serp, &seen, date);
+                    self.impression(&serp, &seen, number);
                 }
             }
         }
@@ -130,17 +130,17 @@ impl Sums<'_> {
             || self.request.filters.iter().any(|filter| filter.dimension != FilterDimension::Query)
     }
 
-    fn impression(&mut self, serp: &crate::world::impression::Serp<'_>, seen: &Impression, date: NaiveDate) {
+    fn impression(&mut self, serp: &Serp<'_>, seen: &Impression, day: u64) {
         let entry = serp.entry;
         if self.by_page {
-            serp.pages(seen, |page, clicked, position| self.part(entry, seen, date, page, clicked, position));
+            serp.pages(seen, |page, clicked, position| self.part(entry, seen, day, page, clicked, position));
         } else if let Some(&lead) = entry.pages.first() {
             // By property, the topmost page stands for the result page, also for its search appearances.
-            self.part(entry, seen, date, lead, seen.clicked, seen.position);
+            self.part(entry, seen, day, lead, seen.clicked, seen.position);
         }
     }
 
-    fn part(&mut self, entry: &Entry, seen: &Impression, date: NaiveDate, page: u16, clicked: bool, position: u32) {
+    fn part(&mut self, entry: &Entry, seen: &Impression, day: u64, page: u16, clicked: bool, position: u32) {
         if !self.wanted.pages[usize::from(page)] {
             return;
         }
@@ -152,11 +152,10 @@ impl Sums<'_> {
             }
             return;
         }
-        self.add(self.key(date, Some(entry), Some(seen), page.rank), tally);
+        self.add(self.key(day, Some(entry), Some(seen), page.rank), tally);
     }
 
-    fn key(&self, date: NaiveDate, entry: Option<&Entry>, seen: Option<&Impression>, page_rank: u16) -> u64 {
-        let day = (date - self.request.start).num_days().unsigned_abs();
+    fn key(&self, day: u64, entry: Option<&Entry>, seen: Option<&Impression>, page_rank: u16) -> u64 {
         self.request.dimensions.iter().fold(0, |key, dimension| {
             let code = match dimension {
                 Dimension::Date => day,
