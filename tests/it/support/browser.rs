@@ -65,10 +65,13 @@ impl Browser {
         page.location.parse().unwrap()
     }
 
-    /// Connects the simulated account `name`. Returns the page of the callback.
+    /// Connects the simulated account `name`. Returns the page of the callback. A search engine that remembers an earlier consent gives no
+    /// refresh token, and is asked for consent once more.
     pub async fn connect(&self, name: &str) -> Page {
         let consent = self.leave(&[]).await;
-        self.get(&self.consented(&consent, &[("login_hint", name)]).await).await
+        let page = self.get(&self.consented(&consent, &[("login_hint", name)]).await).await;
+        let Ok(again) = page.location.parse() else { return page };
+        self.get(&self.consented(&again, &[]).await).await
     }
 
     /// The URL of the callback after the person made the choices `chosen` on the consent page.
