@@ -7,9 +7,9 @@ help: ## Print the targets
 run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
 	cargo run -- serve
 
-# Many tests wait for a clock or for another process, so two for each core keep the cores busy. No more than 16: a PostgreSQL server takes
+# Many tests wait for a clock or for another process, so three for each core keep the cores busy. No more than 16: a PostgreSQL server takes
 # a hundred connections.
-test test-all: export RUST_TEST_THREADS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 8 ? 2 * n : 16)))
+test test-all: export RUST_TEST_THREADS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 6 ? 3 * n : 16)))
 
 test: ## The default suite: no network, no services
 	cargo test --workspace

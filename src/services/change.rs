@@ -35,10 +35,13 @@ pub const AT_ONCE: usize = 1_000;
 pub struct IfMatch(pub Vec<String>);
 
 /// Returns the strong `ETag` of a record: 128 bits of the SHA-256 of its row as JSON.
+///
+/// # Panics
+/// The row has keys that JSON cannot represent. None has.
 #[must_use]
 pub fn etag(row: &impl Serialize) -> String {
     let mut hash = Sha256::new();
-    // Writing to a digest cannot fail, and no row has keys that JSON cannot represent.
+    // Writing to a digest cannot fail.
     let written = serde_json::to_writer(&mut hash, row);
     assert!(written.is_ok(), "a row that is not JSON: {written:?}");
     format!("\"{}\"", opaque_tag_of(hash))

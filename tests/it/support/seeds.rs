@@ -8,7 +8,10 @@ use sightline::{app, config::Config};
 use test_data::postgres::{self, Fresh, Template};
 use tokio::sync::OnceCell;
 
-use super::app::{Socket, folder, settings, start_of_test};
+use super::{
+    actor::Actor,
+    app::{Socket, folder, settings, start_of_test},
+};
 
 /// No test app has this seed, so none makes an id or a token that the copy holds already.
 const SEED: u64 = 10;
@@ -64,6 +67,8 @@ async fn first_start() -> Seeded {
     let (clock, _) = Clock::manual(start_of_test());
     let service =
         Box::pin(app::start_on(Socket::bind().listener(), config, clock, Random::seeded(SEED))).await.unwrap();
+    // The first question for keys makes one.
+    Actor::anonymous(&service.base_url).get("/oauth/jwks").await;
     service.shutdown().await;
     let files = fs::read_dir(data.path()).unwrap().map(|entry| {
         let entry = entry.unwrap();
