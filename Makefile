@@ -1,8 +1,11 @@
-# CI runs these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
+# `make ci` runs most of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
+.PHONY: help ci run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
+
+ci: ## All of continuous integration, with pieces of tools/ci/pieces.txt where their files have changed. CI_ALL=1 runs all pieces
+	tools/ci/run.sh
 
 run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
 	cargo run -- serve

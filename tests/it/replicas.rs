@@ -292,33 +292,28 @@ async fn what_replicas_share_of_a_person_goes_with_them() {
     same_answer(std::slice::from_ref(&owner), &property, ("2026-07-01", "2026-07-28")).await;
     let paid = [("provider", "a"), ("keywords", "rain jacket"), ("limit", "20")];
     owner.ask(&format!("/api/properties/{property}/keyword-research"), &paid).await.expect(200);
-    // A reading is put in the background.
-    let own = |count: fn(usize) -> bool| {
-        let (url, pattern) = (url.clone(), format!("*{account}*"));
-        let all = async move {
+    // Readings and answers of providers are put in the background.
+    let keys = async |pattern: &str, wanted: &dyn Fn(usize) -> bool| {
+        let all = async {
             loop {
-                let found = redis::keys(&url, &pattern);
-                if count(found.len()) {
+                let found = redis::keys(&url, pattern);
+                if wanted(found.len()) {
                     return found;
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        tokio::time::timeout(Duration::from_mins(1), all)
+        tokio::time::timeout(Duration::from_mins(1), all).await.unwrap_or_else(|_| panic!("keys like {pattern}"))
     };
-    let before = own(|count| count > 2).await.unwrap();
-    let deployment = before[0].split(':').take(3).collect::<Vec<_>>().join(":");
-    assert!(redis::keys(&url, &format!("{deployment}:*")).len() > before.len(), "the answer of the provider is shared");
-    for name in redis::keys(&url, &format!("{}:*", &deployment[..11])) {
+    let prefix = app.service.shared.as_ref().unwrap().prefix();
+    let (own, of_all) = (format!("{prefix}:r1:{account}:*"), format!("{prefix}:r1:*"));
+    keys(&own, &|count| count > 2).await;
+    keys(&format!("{prefix}:r1:p:*"), &|count| count == 1).await;
+    for name in redis::keys(&url, &format!("{prefix}:*")) {
         let said = ["owner", "northmoor", "jacket", "demo.test"].into_iter().find(|said| name.contains(said));
         assert_eq!(said, None, "{name}");
     }
     owner.send(Method::POST, "/api/privacy/delete", None, &[]).await.expect(204);
-    own(|count| count == 0).await.unwrap();
-    let rest = async {
-        while !redis::keys(&url, &format!("{deployment}:*")).is_empty() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    assert!(tokio::time::timeout(Duration::from_mins(1), rest).await.is_ok(), "readings of a person who has left stay");
+    keys(&own, &|count| count == 0).await;
+    keys(&of_all, &|count| count == 0).await;
 }

@@ -120,6 +120,12 @@ impl Shared {
         News::new(self.counters.clone(), &self.names, topic, self.secrets.clone(), self.clock.clone())
     }
 
+    /// The prefix of the names of all keys in Redis. Another deployment has another one.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.names.prefix()
+    }
+
     /// The number of replicas that live, or lived when Redis was last there. At least one.
     #[must_use]
     pub fn replicas(&self) -> u32 {

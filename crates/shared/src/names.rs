@@ -22,6 +22,12 @@ impl Names {
         Self { start: format!("sl:{}", &deployment[..8]) }
     }
 
+    /// The prefix of all names.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.start
+    }
+
     /// A reading of a `scope`, which is an account and the time of its connection, or the claim of it.
     #[must_use]
     pub fn reading(&self, scope: &str, request: &str) -> String {

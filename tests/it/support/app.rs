@@ -17,6 +17,7 @@ use sightline::{
     app::{self, Service},
     config::{Bytes, Config, Seconds, Secret},
 };
+use telemetry::logs::{self, Guard, LogFormat};
 use tempfile::TempDir;
 use test_data::postgres::Fresh;
 
@@ -88,6 +89,11 @@ impl Socket {
     }
 }
 
+/// The log of all apps of this process, on stderr, if `RUST_LOG` sets a level.
+#[expect(clippy::disallowed_methods, reason = "no setting of the service: it says what a developer reads")]
+static LOG: LazyLock<Option<Guard>> =
+    LazyLock::new(|| std::env::var_os("RUST_LOG").map(|_| logs::start(LogFormat::Text)));
+
 /// A folder for the files of a test: in memory, where the system has a file system there.
 pub fn folder() -> TempDir {
     TempDir::new_in("/dev/shm").unwrap_or_else(|_| TempDir::new().unwrap())
@@ -135,6 +141,7 @@ impl TestApp {
     }
 
     async fn run(socket: &Socket, config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
+        LazyLock::force(&LOG);
         let (clock, hand) = Clock::manual(start_of_test());
         let starting = app::start_on(socket.listener(), config.clone(), clock, Random::seeded(seed));
         let service = Box::pin(starting).await.unwrap();
