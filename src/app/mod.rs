@@ -60,6 +60,8 @@ pub struct Service {
     pub statements: Statements,
     /// The reader of search data.
     pub reader: Reader,
+    /// The embedded issuer, if it is the issuer.
+    pub issuer: Option<issuer::IdentityProvider>,
     /// The state that it shares with other replicas, if there is any.
     pub shared: Option<shared::Shared>,
     health: HealthCheck,
@@ -123,6 +125,7 @@ pub async fn start_on(
     let sweeping = sweeper.start();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let (shared, health) = (parts.app.shared.clone(), parts.app.health.clone());
+    let issuer = parts.provider.clone();
     let (delay, grace) = (parts.app.config.shutdown.delay_at(&base_url), parts.app.config.shutdown.grace.duration());
     let endpoint = routes::routes(&parts).await?;
     let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
@@ -138,6 +141,7 @@ pub async fn start_on(
     Ok(Service {
         base_url: base_url.to_string(),
         shared,
+        issuer,
         health,
         delay: delay.duration(),
         address,

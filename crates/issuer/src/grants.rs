@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider,
-    clients::{Client, Recipient},
+    clients::{self, Client, Recipient},
     consents::Choice,
     issue,
     request::{Access, AuthorizationRequest, ReturnAddress},
@@ -85,6 +85,24 @@ impl IdentityProvider {
             Basis::Remembered | Basis::Unasked => {}
         }
         Ok(Some(Entity::insert(grant).exec(tx).await?.last_insert_id))
+    }
+
+    /// Returns an access token of a demo person for `scope`, as the program's own client gets it by the code flow.
+    ///
+    /// # Errors
+    /// There is no such person here, or the database cannot answer.
+    pub async fn demo_token(&self, name: &str, scope: &str) -> Result<String, OAuthError> {
+        let gone = || refused("access_denied", "There is no such demo person.");
+        let demo = self.settings.demo_by_name(name).ok_or_else(gone)?;
+        let client = self.client(clients::CLI).await?.ok_or_else(gone)?;
+        let to = Recipient { client: &client, place: String::new() };
+        let access = Access { scope: scope.to_owned(), resources: self.settings.audiences.clone() };
+        let tx = database::begin(&self.db).await?;
+        let granted = self.record_grant(&tx, &to, &access, demo.subject, None, Basis::Unasked).await?;
+        tx.commit().await?;
+        let grant = find(&self.db, granted.ok_or_else(gone)?).await?.ok_or_else(gone)?;
+        let person = self.person(demo.subject).await?.ok_or_else(gone)?;
+        self.access_token(&grant, &person, scope, &access.resources).await
     }
 
     /// Remembers the consent, and notes it in the audit trail.

@@ -75,7 +75,8 @@ impl IdentityProvider {
         Ok(private_json(StatusCode::OK, &body))
     }
 
-    async fn access_token(
+    /// An access token of a grant, for a scope and resources within it.
+    pub(super) async fn access_token(
         &self,
         grant: &Grant,
         person: &Person,

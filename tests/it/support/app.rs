@@ -15,6 +15,7 @@ use common::{
 };
 use sightline::{
     app::{self, Service},
+    cli::remote::login::EVERYTHING,
     config::{Bytes, Config, Seconds, Secret},
 };
 use telemetry::logs::{self, Guard, LogFormat};
@@ -153,9 +154,13 @@ impl TestApp {
         self.data.path()
     }
 
-    /// A signed-in demo person, through the real authorization-code flow.
+    /// A demo person with a token of the embedded issuer, and of another issuer through the code flow.
     pub async fn actor(&self, name: &str) -> Actor {
-        Actor::signed_in(&self.service.base_url, name).await
+        let base_url = &self.service.base_url;
+        match &self.service.issuer {
+            Some(issuer) => Actor::with_token(base_url, &issuer.demo_token(name, EVERYTHING).await.unwrap()),
+            None => Actor::signed_in(base_url, name).await,
+        }
     }
 
     /// A caller without credentials.
