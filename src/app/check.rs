@@ -5,7 +5,10 @@ use std::time::Duration;
 use common::{clock::Clock, random::Random};
 use identity::issuer::Issuer;
 use issuer::mail::Mailer;
-use store::{database, postgres, schema};
+use store::{
+    database::{self, Opened},
+    postgres, schema,
+};
 use url::Url;
 
 use super::{
@@ -42,9 +45,10 @@ type Outcome = Result<String, String>;
 pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Result<Vec<Tried>, Error> {
     let http = http_client()?;
     let issuers = &config.identity;
+    let opened = connect(config).await;
     let outcomes: [(&'static str, Outcome); 8] = [
-        ("database", database(config).await),
-        ("secrets.key", key(config).await),
+        ("database", database(config, opened.as_ref()).await),
+        ("secrets.key", key(config, opened.as_ref()).await),
         ("Redis", redis(config).await),
         ("issuer", issuer(issuers.issuer.as_ref().map(IdentifierUrl::as_str), "embedded", &http, clock).await),
         (
@@ -62,12 +66,21 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
     Ok(tried.into())
 }
 
-async fn database(config: &Config) -> Outcome {
-    let url = config.database_url();
-    if let Some(file) = database::missing_file(&url) {
-        return Ok(format!("{}: `sightline serve` makes it", file.display()));
+/// Opens the database. `None` if there is none yet.
+async fn connect(config: &Config) -> Option<Result<Opened, String>> {
+    match database::missing_file(&config.database_url()) {
+        Some(_) => None,
+        None => Some(data::connect(config).await.map_err(said)),
     }
-    let opened = data::connect(config).await.map_err(said)?;
+}
+
+async fn database(config: &Config, opened: Option<&Result<Opened, String>>) -> Outcome {
+    let url = config.database_url();
+    let Some(opened) = opened else {
+        let missing = database::missing_file(&url).unwrap_or_default();
+        return Ok(format!("{}: `sightline serve` makes it", missing.display()));
+    };
+    let opened = opened.as_ref().map_err(Clone::clone)?;
     let schema = match schema::lacks(&opened.writer).await.map_err(|error| said(error.into()))? {
         None => "its schema is up to date".to_owned(),
         Some(first) if config.database.migrate => format!("`sightline serve` applies migrations, from {first} on"),
@@ -81,7 +94,7 @@ async fn database(config: &Config) -> Outcome {
     Ok(format!("{}: {schema}", file.unwrap_or("PostgreSQL")))
 }
 
-async fn key(config: &Config) -> Outcome {
+async fn key(config: &Config, opened: Option<&Result<Opened, String>>) -> Outcome {
     if configured(config).map_err(said)?.is_some() {
         return Ok("set".to_owned());
     }
@@ -89,8 +102,7 @@ async fn key(config: &Config) -> Outcome {
     if file.read().map_err(said)?.is_some() {
         return Ok(format!("in {}", file.path().display()));
     }
-    if database::missing_file(&config.database_url()).is_none()
-        && let Ok(opened) = data::connect(config).await
+    if let Some(Ok(opened)) = opened
         && matches!(schema::lacks(&opened.writer).await, Ok(None))
     {
         file.check_not_lost(&opened.writer).await.map_err(said)?;

@@ -6,16 +6,18 @@ use super::{run, text};
 
 const SECRET: &str = "hunter2";
 
+const COMMANDS: [&str; 2] = ["check", "migrate"];
+
 /// Fails if a command with these settings succeeds, or prints the secret.
-fn is_refused_without_it(folder: &TempDir, settings: &[(&str, &str)], file: &str) {
-    for arguments in [&["check"][..], &["migrate"]] {
-        let output = run(folder.path(), arguments, settings);
-        let said = text(&[output.stdout, output.stderr].concat());
-        assert!(!said.contains(SECRET) && !said.contains("hun%74er2"), "{arguments:?} {settings:?} {file}: {said}");
-        // Nothing but the check connects to other servers.
-        let is_refused = !output.status.success() || arguments[0] == "migrate";
-        assert!(is_refused && !said.is_empty(), "{arguments:?} {settings:?} {file}: {said}");
-    }
+fn is_refused_without_it(command: &str, settings: &[(&str, &str)], file: &str) {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("sightline.toml"), file).unwrap();
+    let output = run(folder.path(), &[command], settings);
+    let said = text(&[output.stdout, output.stderr].concat());
+    assert!(!said.contains(SECRET) && !said.contains("hun%74er2"), "{command} {settings:?} {file}: {said}");
+    // Nothing but the check connects to other servers.
+    let is_refused = !output.status.success() || command == "migrate";
+    assert!(is_refused && !said.is_empty(), "{command} {settings:?} {file}: {said}");
 }
 
 #[test]
@@ -49,11 +51,10 @@ fn no_message_holds_the_secret_of_a_wrong_setting() {
     ];
     // Some wait for a server that is not there.
     std::thread::scope(|scope| {
-        for settings in cases {
-            scope.spawn(|| is_refused_without_it(&TempDir::new().unwrap(), settings, ""));
+        for (command, settings) in COMMANDS.into_iter().flat_map(|command| cases.map(|settings| (command, settings))) {
+            scope.spawn(move || is_refused_without_it(command, settings, ""));
         }
     });
-    let folder = TempDir::new().unwrap();
     for file in [
         "[secrets]\nkey = \"hunter2\"\n",
         "[secrets]\nkey = hunter2\n",
@@ -63,7 +64,8 @@ fn no_message_holds_the_secret_of_a_wrong_setting() {
         "[identity]\nclient_secret = { text = \"hunter2\" }\n",
         "[redis]\nurll = \"redis://:hunter2@cache.example\"\n",
     ] {
-        std::fs::write(folder.path().join("sightline.toml"), file).unwrap();
-        is_refused_without_it(&folder, &[], file);
+        for command in COMMANDS {
+            is_refused_without_it(command, &[], file);
+        }
     }
 }
