@@ -107,6 +107,7 @@ async fn as_many_parts_are_said_to_add_up_as_are_shown() {
         assert_eq!(why.matches("<dt>").count(), parts, "{why}");
         let words = if parts == 3 { "the three parts add up" } else { "the two parts add up" };
         assert!(why.contains(words), "{why}");
-        assert_eq!(why.contains("people searched"), parts == 3, "{why}");
+        assert!(why.contains("Shown ") && !why.contains("people searched"), "{why}");
+        assert_eq!(why.contains("the feed shows you"), parts == 2, "{why}");
     }
 }

@@ -133,6 +133,14 @@ async fn a_question_without_numbers_shows_no_empty_tables() {
         let page = browser.follow(&format!("{at}/{part}?filters={filters}")).await.expect(200);
         assert!(page.body.contains(words) && !page.body.contains("<table"), "{part}: {}", page.body);
     }
+    // Of a site with more queries than are read, no list of new ones is complete.
+    for (rows, presence) in [("queries", "new"), ("queries", "lost"), ("pages", "new")] {
+        let page = browser.get(&format!("{at}/{rows}?rows={presence}")).await.expect(200);
+        let is_unsure =
+            page.body.contains(&format!("No row is surely {presence}. Only the {rows} with the most clicks"));
+        assert_eq!(is_unsure, rows == "queries", "{rows} {presence}: {}", page.body);
+        assert!(!is_unsure || page.body.contains("/insights\">Insights</a> has those"), "{}", page.body);
+    }
     let page = browser.get(&format!("{at}/queries?{days}")).await.expect(200);
     assert!(page.body.contains("still counting these days") && !page.body.contains("No row is left"), "{}", page.body);
     let page = browser.get(&format!("{at}/queries?offset=100000")).await.expect(200);

@@ -1,4 +1,4 @@
-//! Why clicks changed: demand, position and click-through, and the queries that carry the change.
+//! Why clicks changed: impressions, position and click-through, and the queries that carry the change.
 
 use api::{
     analytics::{Contributor, Explanation},
@@ -47,16 +47,22 @@ pub fn panel(explanation: &Explanation, view: &View) -> Markup {
 }
 
 /// The parts as whole clicks that add up to the change: click-through takes what rounding leaves. `searched` is true where people search;
-/// a feed is shown to them.
+/// a feed is shown to them. Fewer impressions have two causes that numbers cannot tell apart: fewer searches, or a site that is shown less,
+/// such as one that is blocked.
 fn parts(explanation: &Explanation, searched: bool) -> Vec<(&'static str, &'static str, f64)> {
     let effects = &explanation.effects;
     let (demand, change) = (effects.demand.round(), explanation.clicks_change as f64);
-    let [less, as_much, more] = if searched {
-        ["people searched less", "people searched as much", "people searched more"]
+    let words = if searched {
+        [
+            "fewer searches, or search shows you less",
+            "as many searches that show you",
+            "more searches, or search shows you more",
+        ]
     } else {
-        ["you were shown less", "you were shown as much", "you were shown more"]
+        ["the feed shows you less", "the feed shows you as much", "the feed shows you more"]
     };
-    let demanded = ("Demand", way(demand, [less, as_much, more]), demand);
+    let name = way(demand, ["Shown less often", "Shown as often", "Shown more often"]);
+    let demanded = (name, way(demand, words), demand);
     let Some(position) = effects.position.map(f64::round) else {
         let rate = change - demand;
         let words = [

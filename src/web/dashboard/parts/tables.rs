@@ -1,6 +1,9 @@
 //! The whole table of queries, pages or countries: any order, page by page.
 
-use api::{error::ApiError, models::AnalysisStatus};
+use api::{
+    error::ApiError,
+    models::{AnalysisStatus, TableCoverage},
+};
 use common::compute::in_place;
 use futures_util::future::try_join;
 use maud::{Markup, html};
@@ -73,7 +76,7 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
                 h2 { (table.name()) }
                 a.aside href=(csv(opened, table, &question, &order)) download { "CSV of these rows" }
             }
-            @if shown.is_empty() { (nothing(opened, answer.meta.status, offset)) } @else { (rows.wide(table.name())) }
+            @if shown.is_empty() { (nothing(opened, table, answer.meta.status, is_capped(covered))) } @else { (rows.wide(table.name())) }
             @if let Some(covered) = covered {
                 @if !shown.is_empty() { (rows::coverage(table, covered, if narrows(view) { " by these conditions" } else { rows::counted(compares) }, narrows(view) || view.is_narrowed())) }
                 (pages(view, offset, ROWS, covered.has_more == Some(true)))
@@ -89,15 +92,35 @@ fn narrows(view: &View) -> bool {
     ["rows", "least", "find"].iter().any(|name| view.text(name).is_some())
 }
 
-/// Says why there is no row, with the way back to some.
-fn nothing(opened: &Opened<'_>, status: AnalysisStatus, offset: u32) -> Markup {
+/// Returns whether the site has rows beyond those that were read.
+fn is_capped(covered: Option<&TableCoverage>) -> bool {
+    covered.and_then(|covered| covered.total_rows_capped) == Some(true)
+}
+
+/// Says why there is no row, with the way back to some. `is_capped` is true if the site has rows beyond those that were read: which of them
+/// are new or lost is not known.
+fn nothing(opened: &Opened<'_>, table: Table, status: AnalysisStatus, is_capped: bool) -> Markup {
     let view = &opened.view;
+    let offset = view.number("offset").unwrap_or_default();
+    let presence = view.text("rows").filter(|rows| is_capped && ["new", "lost"].contains(rows));
     let all = [("rows", None), ("least", None), ("find", None), ("classification", None), ("offset", None)];
     html! {
         @if status == AnalysisStatus::NotFinalYet { (empty::still_counted(opened)) }
         @else if offset > 0 { p { "There are no rows this far. " a href=(view.link(&[("offset", None)])) { "The first rows" } } }
+        @else if let Some(presence) = presence { (unsure(view, table, presence)) }
         @else if narrows(view) || view.is_narrowed() { p { "No row is left by these conditions. " a href=(view.everything(&all)) { "All rows" } } }
         @else { p { (empty::no_data(view)) } }
+    }
+}
+
+/// Says that of none of the rows it is sure that they are new, or lost.
+fn unsure(view: &View, table: Table, presence: &str) -> Markup {
+    let rows = table.name().to_lowercase();
+    html! {
+        p {
+            "No row is surely " (presence) ". Only the " (rows) " with the most clicks are read, so of many it is unknown whether the other period had them."
+            @if table == Table::Queries { " " a href=(view.to("insights")) { "Insights" } " has those with at least 10 impressions." }
+        }
     }
 }
 
