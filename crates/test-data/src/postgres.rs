@@ -61,7 +61,7 @@ pub async fn reserve() -> Option<Fresh> {
     let server = server()?;
     let empty = RUN.get_or_init(|| template(&server)).await;
     let name = format!("{empty}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-    let url = reached(database(&server, &name)).into();
+    let url = pooled(database(&server, &name)).into();
     Some(Fresh { server, name, empty, url })
 }
 
@@ -83,8 +83,10 @@ impl Fresh {
     }
 
     async fn create_from(&self, template: &str) {
-        let connection = connect(&self.server).await;
-        connection.execute_unprepared(&format!("CREATE DATABASE {} TEMPLATE {template}", self.name)).await.unwrap();
+        let (connection, name) = (connect(&self.server).await, &self.name);
+        connection.execute_unprepared(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
+        // No commit waits for the disk: no test crashes the server.
+        connection.execute_unprepared(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await.unwrap();
         connection.close().await.unwrap();
     }
 
@@ -129,15 +131,12 @@ fn server() -> Option<Url> {
     Some(said(VARIABLE)?.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}")))
 }
 
-/// The same database as tests reach it: behind the pooler, if there is one, else without a wait for the disk at each commit. No test
-/// crashes the server.
-fn reached(mut url: Url) -> Url {
+/// The same database behind the pooler, if there is one.
+fn pooled(mut url: Url) -> Url {
     if let Some(text) = said(POOLER) {
         let address: SocketAddr = text.parse().unwrap_or_else(|error| panic!("{POOLER}: {error}"));
         url.set_ip_host(address.ip()).unwrap();
         url.set_port(Some(address.port())).unwrap();
-    } else {
-        url.query_pairs_mut().append_pair("options[synchronous_commit]", "off");
     }
     url
 }
