@@ -121,8 +121,16 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
-    let has_events = params.include_system && access.view().is_none_or(|view| view.shows(SharedPart::Notes));
-    let events = has_events.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
+    let events = match access.view() {
+        _ if !params.include_system => None,
+        Some(view) if !view.shows(SharedPart::Notes) => None,
+        // Readers of a link cannot ask for the notes of the property.
+        Some(_) => {
+            let events = explanation::events::overlapping(search, access, settled.window, settled.compare).await?;
+            Some(events.first(MOST_EVENTS).0)
+        }
+        None => Some(search.system_annotations.overlapping(settled.window, settled.compare)),
+    };
     let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
@@ -138,6 +146,9 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     };
     search.answers.rendered(key, made_of, rendered).await
 }
+
+/// The most events of an answer.
+const MOST_EVENTS: usize = 1000;
 
 /// Returns the page of each table.
 fn pages(params: &PerformanceParams) -> Result<[Page; 5], Error> {

@@ -15,13 +15,14 @@ pub struct Events(Vec<ExplainedEvent>);
 pub async fn overlapping(
     search: &SearchData,
     access: &ReadableProperty,
-    [current, previous]: [Window; 2],
+    current: Window,
+    previous: Option<Window>,
 ) -> Result<Events, Error> {
     if access.view().is_some_and(|view| !view.shows(SharedPart::Notes)) {
         return Ok(Events(Vec::new()));
     }
     let notes = annotations::unsigned(&search.db, &search.system_annotations, access).await?;
-    Ok(Events(notes.iter().filter_map(|note| event(note, current, Some(previous))).collect()))
+    Ok(Events(notes.iter().filter_map(|note| event(note, current, previous)).collect()))
 }
 
 impl Events {

@@ -1,6 +1,6 @@
 //! The explanation of a change in clicks.
 
-mod events;
+pub(super) mod events;
 mod readings;
 
 use std::sync::Arc;
@@ -72,8 +72,10 @@ impl Planned {
     /// Makes all readings.
     pub async fn read(self, search: &SearchData, access: &ReadableProperty) -> Result<Material, Error> {
         let Self { asked, plans, windows, limit } = self;
-        let (readings, events) =
-            tokio::try_join!(readings::read(&asked, &plans, windows), events::overlapping(search, access, windows))?;
+        let (readings, events) = tokio::try_join!(
+            readings::read(&asked, &plans, windows),
+            events::overlapping(search, access, windows[0], Some(windows[1]))
+        )?;
         Ok(Material { asked, readings, events, limit })
     }
 }

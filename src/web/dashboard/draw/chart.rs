@@ -2,7 +2,7 @@
 
 use api::{
     analytics::{ExplainedEvent, SeriesPoint},
-    annotations::Annotation,
+    annotations::{Annotation, AnnotationSource},
     models::Window,
     params::Metric,
 };
@@ -33,10 +33,11 @@ impl Flag {
     pub fn all(window: Window, notes: Vec<Annotation>, events: Vec<ExplainedEvent>) -> Vec<Self> {
         let of_note =
             |note: Annotation| Self { date: note.date, text: note.text, by: note.created_by, url: note.source_url };
+        // Readers of a link are not told who wrote a note.
         let of_event = |event: ExplainedEvent| Self {
             date: event.date,
             text: event.text,
-            by: Some("Search engine".to_owned()),
+            by: (event.source == AnnotationSource::System).then(|| "Search engine".to_owned()),
             url: event.source_url,
         };
         let mut flags: Vec<Self> = notes.into_iter().map(of_note).chain(events.into_iter().map(of_event)).collect();
