@@ -61,7 +61,7 @@ pub struct Service {
     /// The reader of search data.
     pub reader: Reader,
     /// The embedded issuer, if it is the issuer.
-    pub issuer: Option<issuer::IdentityProvider>,
+    pub issuer: Option<Box<issuer::IdentityProvider>>,
     /// The state that it shares with other replicas, if there is any.
     pub shared: Option<shared::Shared>,
     health: HealthCheck,
@@ -115,17 +115,11 @@ pub async fn start_on(
     if demo_people {
         demo::seed(&parts.app, &parts.store.writer, &local_http_client()?).await?;
     }
-    let watcher = match &parts.store.commits {
-        Some(commits) if claim.is_some() => {
-            Some(database::watch_other_processes(&database_url, commits.clone()).await?)
-        }
-        _ => None,
-    };
+    let watcher = if claim.is_some() { watch_other_processes(&parts, &database_url).await? } else { None };
     let sweeper = sweep::Sweeper::new(&parts);
     let sweeping = sweeper.start();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let (shared, health) = (parts.app.shared.clone(), parts.app.health.clone());
-    let issuer = parts.provider.clone();
     let (delay, grace) = (parts.app.config.shutdown.delay_at(&base_url), parts.app.config.shutdown.grace.duration());
     let endpoint = routes::routes(&parts).await?;
     let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
@@ -141,7 +135,7 @@ pub async fn start_on(
     Ok(Service {
         base_url: base_url.to_string(),
         shared,
-        issuer,
+        issuer: parts.provider.map(Box::new),
         health,
         delay: delay.duration(),
         address,
@@ -158,6 +152,12 @@ pub async fn start_on(
         stop: Some(stop),
         task,
     })
+}
+
+/// Watches the commits of other processes to the file of the database, where answers are kept until there is one.
+async fn watch_other_processes(parts: &Parts, database_url: &str) -> Result<Option<JoinHandle<()>>, Error> {
+    let Some(commits) = &parts.store.commits else { return Ok(None) };
+    Ok(Some(database::watch_other_processes(database_url, commits.clone()).await?))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {

@@ -11,8 +11,8 @@ use analytics::{
 };
 use api::{
     analytics::{
-        AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
-        PropertyPerformanceParams, Scope, SeriesPoint, Tables,
+        AnswerMeta, ExplainedEvent, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta,
+        PerformanceParams, PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
     models::{Offset, TableCoverage},
     params::Echo,
@@ -121,16 +121,7 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
-    let events = match access.view() {
-        _ if !params.include_system => None,
-        Some(view) if !view.shows(SharedPart::Notes) => None,
-        // Readers of a link cannot ask for the notes of the property.
-        Some(_) => {
-            let events = explanation::events::overlapping(search, access, settled.window, settled.compare).await?;
-            Some(events.first(MOST_EVENTS).0)
-        }
-        None => Some(search.system_annotations.overlapping(settled.window, settled.compare)),
-    };
+    let events = if params.include_system { events(search, access, &settled).await? } else { None };
     let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
@@ -145,6 +136,23 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
         envelope(answer, Echo::of(&params))
     };
     search.answers.rendered(key, made_of, rendered).await
+}
+
+/// The system annotations of the time of the answer, and for readers of a link, who cannot ask for them, the annotations of the property.
+async fn events(
+    search: &SearchData,
+    access: &ReadableProperty,
+    settled: &Settled,
+) -> Result<Option<Vec<ExplainedEvent>>, Error> {
+    let (current, previous) = (settled.window, settled.compare);
+    Ok(match access.view() {
+        Some(view) if !view.shows(SharedPart::Notes) => None,
+        Some(_) => {
+            let events = explanation::events::overlapping(search, access, current, previous).await?;
+            Some(events.first(MOST_EVENTS).0)
+        }
+        None => Some(search.system_annotations.overlapping(current, previous)),
+    })
 }
 
 /// The most events of an answer.
