@@ -97,8 +97,8 @@ pub struct Performance {
     /// The breakdown tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<Tables>,
-    /// System annotations that overlap one of the windows, newest first: events, not causes. A share link has the annotations of the
-    /// property among them. Absent unless `includeSystem` is true, and on share links that hide annotations.
+    /// System annotations that overlap one of the windows, newest first: events, not causes. Absent unless `includeSystem` is true,
+    /// and on share links that hide annotations.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 1000))]
     pub events: Option<Vec<ExplainedEvent>>,

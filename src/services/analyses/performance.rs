@@ -11,8 +11,8 @@ use analytics::{
 };
 use api::{
     analytics::{
-        AnswerMeta, ExplainedEvent, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta,
-        PerformanceParams, PropertyPerformanceParams, Scope, SeriesPoint, Tables,
+        AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
+        PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
     models::{Offset, TableCoverage},
     params::Echo,
@@ -121,7 +121,8 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
-    let events = if params.include_system { events(search, access, &settled).await? } else { None };
+    let has_events = params.include_system && access.view().is_none_or(|view| view.shows(SharedPart::Notes));
+    let events = has_events.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
     let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
@@ -137,26 +138,6 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     };
     search.answers.rendered(key, made_of, rendered).await
 }
-
-/// The system annotations of the time of the answer, and for readers of a link, who cannot ask for them, the annotations of the property.
-async fn events(
-    search: &SearchData,
-    access: &ReadableProperty,
-    settled: &Settled,
-) -> Result<Option<Vec<ExplainedEvent>>, Error> {
-    let (current, previous) = (settled.window, settled.compare);
-    Ok(match access.view() {
-        Some(view) if !view.shows(SharedPart::Notes) => None,
-        Some(_) => {
-            let events = explanation::events::overlapping(search, access, current, previous).await?;
-            Some(events.first(MOST_EVENTS).0)
-        }
-        None => Some(search.system_annotations.overlapping(current, previous)),
-    })
-}
-
-/// The most events of an answer.
-const MOST_EVENTS: usize = 1000;
 
 /// Returns the page of each table.
 fn pages(params: &PerformanceParams) -> Result<[Page; 5], Error> {

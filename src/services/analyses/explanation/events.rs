@@ -15,14 +15,13 @@ pub struct Events(Vec<ExplainedEvent>);
 pub async fn overlapping(
     search: &SearchData,
     access: &ReadableProperty,
-    current: Window,
-    previous: Option<Window>,
+    [current, previous]: [Window; 2],
 ) -> Result<Events, Error> {
     if access.view().is_some_and(|view| !view.shows(SharedPart::Notes)) {
         return Ok(Events(Vec::new()));
     }
     let notes = annotations::unsigned(&search.db, &search.system_annotations, access).await?;
-    Ok(Events(notes.iter().filter_map(|note| event(note, current, previous)).collect()))
+    Ok(Events(notes.iter().filter_map(|note| event(note, current, Some(previous))).collect()))
 }
 
 impl Events {

@@ -1,6 +1,6 @@
 //! The explanation of a change in clicks.
 
-pub(super) mod events;
+mod events;
 mod readings;
 
 use std::sync::Arc;
@@ -72,10 +72,8 @@ impl Planned {
     /// Makes all readings.
     pub async fn read(self, search: &SearchData, access: &ReadableProperty) -> Result<Material, Error> {
         let Self { asked, plans, windows, limit } = self;
-        let (readings, events) = tokio::try_join!(
-            readings::read(&asked, &plans, windows),
-            events::overlapping(search, access, windows[0], Some(windows[1]))
-        )?;
+        let (readings, events) =
+            tokio::try_join!(readings::read(&asked, &plans, windows), events::overlapping(search, access, windows))?;
         Ok(Material { asked, readings, events, limit })
     }
 }

@@ -1,7 +1,7 @@
 //! The overview of a property: totals, the chart, why clicks changed, and the breakdown tables.
 
 use api::{
-    analytics::{SparklinesAnswer, Tables, Totals},
+    analytics::{ExplainedEvent, Performance, SparklinesAnswer, Tables, Totals},
     annotations::Annotation,
     error::ApiError,
     models::{AnalysisStatus, Metrics},
@@ -48,8 +48,8 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let first = asked.unwrap_or(if has_queries { Table::Queries } else { Table::Pages });
     let question = opened.question();
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;
-    let Answered { data, meta, coverage, link } = answer;
-    let flags = Flag::all(meta.window, notes, data.events.unwrap_or_default());
+    let Answered { mut data, meta, coverage, link } = answer;
+    let flags = Flag::all(meta.window, notes, events(&opened.door, &mut data));
     let notes_at = opened.may_edit().then(|| format!("{}/notes", opened.door.root()));
     let chart = Chart {
         metric: opened.view.metric,
@@ -81,6 +81,14 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         (footer::of(opened, &meta, link.as_ref(), "performance", &[&question[..], &[("scope", "all".to_owned())]].concat()))
         }
     }))
+}
+
+/// The events that the chart marks besides the visitor's notes. Readers of a link have the owner's notes among those of the explanation.
+fn events(door: &Door, data: &mut Performance) -> Vec<ExplainedEvent> {
+    match (door, &data.explanation) {
+        (Door::Shared(_), Some(explanation)) => explanation.events.clone(),
+        _ => data.events.take().unwrap_or_default(),
+    }
 }
 
 async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Material, ApiError> {
