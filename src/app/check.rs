@@ -66,7 +66,7 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
     Ok(tried.into())
 }
 
-/// Opens the database. `None` if there is none yet.
+/// Opens the database. Returns `None` if its file does not exist yet.
 async fn connect(config: &Config) -> Option<Result<Opened, String>> {
     match database::missing_file(&config.database_url()) {
         Some(_) => None,

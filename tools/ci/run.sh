@@ -58,7 +58,7 @@ is_due() {
   [ -z "${CI_ALL:-}" ] || return 0
   # A commit that is not here is another one.
   # shellcheck disable=SC2086
-  ! git diff --quiet "$(cat tools/ci/checked.txt 2>/dev/null)" HEAD -- tools/ci/run.sh tools/ci/pieces.txt $paths 2>/dev/null
+  ! git diff --quiet "$(cat tools/ci/checked.txt 2>/dev/null)" -- tools/ci/run.sh tools/ci/pieces.txt $paths 2>/dev/null
 }
 # Runs a command, if the piece has to run.
 # usage: if_due NAME COMMAND...

@@ -21,7 +21,7 @@ use super::world::World;
 /// Responses that are computed at the same time.
 const PARALLEL_ANSWERS: usize = 2;
 
-/// What follows from the settings alone. All simulators of a process with the same settings share it, because it takes long to draw.
+/// Data that the settings alone determine. All simulators of a process with the same settings share it, because it takes long to draw.
 #[derive(Debug)]
 pub(super) struct Drawn {
     pub world: World,

@@ -93,7 +93,7 @@ impl Fresh {
     /// Keeps the database, for others to be copied from. Nothing may be connected to it.
     #[must_use]
     pub fn into_template(self) -> Template {
-        // What is forgotten is not dropped. A later run drops the database.
+        // The value is never dropped, so a later run drops the database.
         Template(mem::ManuallyDrop::new(self).name.clone())
     }
 }

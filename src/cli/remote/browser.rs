@@ -62,7 +62,7 @@ pub async fn sign_in(
         Err(RemoteError::TimedOut)
     };
     let code = tokio::time::timeout(PATIENCE, code).await.unwrap_or(Err(RemoteError::TimedOut));
-    // Whoever comes later waits for nobody.
+    // Later requests find the channel closed, and are answered at once.
     drop(arrived);
     let tokens = attempt.exchange(&code?, issuer, http).await;
     serving.abort();
@@ -77,7 +77,7 @@ fn callback(told: mpsc::Sender<Url>) -> impl Endpoint<Output = Response> {
         async move {
             let query = request.uri().query().unwrap_or_default();
             if let Ok(redirect) = Url::parse(&format!("http://127.0.0.1{PATH}?{query}")) {
-                // Waits for its turn: a redirect of somebody else must not push out the person's.
+                // Waits for room in the channel: another redirect must not push out that of the person.
                 let _ = told.send(redirect).await;
             }
             Response::builder()

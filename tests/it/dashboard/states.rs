@@ -133,7 +133,7 @@ async fn a_question_without_numbers_shows_no_empty_tables() {
         let page = browser.follow(&format!("{at}/{part}?filters={filters}")).await.expect(200);
         assert!(page.body.contains(words) && !page.body.contains("<table"), "{part}: {}", page.body);
     }
-    // Of a site with more queries than are read, no list of new ones is complete.
+    // A site with more queries than are read has no complete list of new ones.
     for (rows, presence) in [("queries", "new"), ("queries", "lost"), ("pages", "new")] {
         let page = browser.get(&format!("{at}/{rows}?rows={presence}")).await.expect(200);
         let is_unsure =

@@ -1,5 +1,5 @@
-//! What the first start of a service with [`settings`] leaves: its keys, the demo people, their search accounts and sites. It is made once
-//! for each process, and a test app with such settings starts on a copy.
+//! The data that a first start with [`settings`] stores: keys, the demo people, their search accounts and sites. It is made once for each
+//! process, and a test app with such settings starts on a copy.
 
 use std::{fs, path::Path};
 
@@ -23,8 +23,7 @@ struct Seeded {
     database: Option<Template>,
 }
 
-/// Returns whether a first start with `config` leaves what one with [`settings`] leaves. Only the settings named here decide what it
-/// stores.
+/// Returns whether a first start with `config` stores the same data as one with [`settings`]. It depends on the settings named here only.
 pub fn is_alike(config: &Config) -> bool {
     let usual = settings();
     let (engine, usual_engine) = (&config.search_engine, &usual.search_engine);

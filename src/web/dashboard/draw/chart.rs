@@ -33,7 +33,7 @@ impl Flag {
     pub fn all(window: Window, notes: Vec<Annotation>, events: Vec<ExplainedEvent>) -> Vec<Self> {
         let of_note =
             |note: Annotation| Self { date: note.date, text: note.text, by: note.created_by, url: note.source_url };
-        // Readers of a link are not told who wrote a note.
+        // The events of a share link name no author of a note.
         let of_event = |event: ExplainedEvent| Self {
             date: event.date,
             text: event.text,

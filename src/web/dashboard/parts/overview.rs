@@ -83,7 +83,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     }))
 }
 
-/// The events that the chart marks besides the visitor's notes. Readers of a link have the owner's notes among those of the explanation.
+/// The events that the chart marks besides the visitor's notes. On a share link, the events of the explanation include the owner's notes.
 fn events(door: &Door, data: &mut Performance) -> Vec<ExplainedEvent> {
     match (door, &data.explanation) {
         (Door::Shared(_), Some(explanation)) => explanation.events.clone(),

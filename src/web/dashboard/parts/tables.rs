@@ -76,7 +76,7 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
                 h2 { (table.name()) }
                 a.aside href=(csv(opened, table, &question, &order)) download { "CSV of these rows" }
             }
-            @if shown.is_empty() { (nothing(opened, table, answer.meta.status, is_capped(covered))) } @else { (rows.wide(table.name())) }
+            @if shown.is_empty() { (nothing(opened, table, answer.meta.status, offset, is_capped(covered))) } @else { (rows.wide(table.name())) }
             @if let Some(covered) = covered {
                 @if !shown.is_empty() { (rows::coverage(table, covered, if narrows(view) { " by these conditions" } else { rows::counted(compares) }, narrows(view) || view.is_narrowed())) }
                 (pages(view, offset, ROWS, covered.has_more == Some(true)))
@@ -99,9 +99,8 @@ fn is_capped(covered: Option<&TableCoverage>) -> bool {
 
 /// Says why there is no row, with the way back to some. `is_capped` is true if the site has rows beyond those that were read: which of them
 /// are new or lost is not known.
-fn nothing(opened: &Opened<'_>, table: Table, status: AnalysisStatus, is_capped: bool) -> Markup {
+fn nothing(opened: &Opened<'_>, table: Table, status: AnalysisStatus, offset: u32, is_capped: bool) -> Markup {
     let view = &opened.view;
-    let offset = view.number("offset").unwrap_or_default();
     let presence = view.text("rows").filter(|rows| is_capped && ["new", "lost"].contains(rows));
     let all = [("rows", None), ("least", None), ("find", None), ("classification", None), ("offset", None)];
     html! {
@@ -113,7 +112,7 @@ fn nothing(opened: &Opened<'_>, table: Table, status: AnalysisStatus, is_capped:
     }
 }
 
-/// Says that of none of the rows it is sure that they are new, or lost.
+/// Says that no row is surely new, or lost.
 fn unsure(view: &View, table: Table, presence: &str) -> Markup {
     let rows = table.name().to_lowercase();
     html! {
