@@ -35,6 +35,7 @@ pub mod signing_key;
 pub mod tag;
 pub mod team_grant;
 pub mod team_grant_property;
+pub mod token_exchange;
 pub mod user;
 
 use unicase::UniCase;

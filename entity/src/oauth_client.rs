@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-/// One registered public client.
+/// One client.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "oauth_client")]
 pub struct Model {
@@ -22,6 +22,9 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     /// True if an operator added it, so that it is kept even if nobody uses it.
     pub added_by_operator: bool,
+    /// SHA-256 of its secret in lower-case hex, if an operator gave it one.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub secret_hash: Option<String>,
 }
 
 /// No declared relations: finders select by id.

@@ -12,6 +12,8 @@ mod m0005_operations;
 mod m0006_attempts;
 mod m0007_device_codes;
 mod m0008_share_links;
+mod m0009_token_exchanges;
+mod m0010_client_secrets;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -29,6 +31,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_attempts::Migration),
             Box::new(m0007_device_codes::Migration),
             Box::new(m0008_share_links::Migration),
+            Box::new(m0009_token_exchanges::Migration),
+            Box::new(m0010_client_secrets::Migration),
         ]
     }
 }

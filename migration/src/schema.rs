@@ -100,6 +100,7 @@ pub const TABLES: &[&str] = &[
     "tag",
     "team_grant",
     "team_grant_property",
+    "token_exchange",
     "users",
 ];
 

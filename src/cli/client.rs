@@ -25,6 +25,9 @@ pub enum ClientCommand {
         /// Give the client no refresh tokens.
         #[arg(long)]
         no_refresh: bool,
+        /// Give the client a secret, for a program that insists on one, and print it below the id.
+        #[arg(long)]
+        secret: bool,
     },
     /// List the added and the registered clients.
     List,
@@ -40,10 +43,16 @@ pub async fn client(command: &ClientCommand, config: &Config, clock: &Clock, ran
     check_embedded(config)?;
     let now = clock.now();
     match command {
-        ClientCommand::Add { name, redirect_uri, no_refresh } => {
+        ClientCommand::Add { name, redirect_uri, no_refresh, secret } => {
             let client = checked(name, redirect_uri, !no_refresh)?;
             let db = app::open_existing_database(config).await?.writer;
-            Ok(Text::line(registry::insert(&db, &client, Origin::Operator, random, now).await?))
+            let secret = secret.then(|| random.token());
+            let id = registry::insert(&db, &client, Origin::Operator, secret.as_deref(), random, now).await?;
+            let text = Text::line(id);
+            Ok(match secret {
+                Some(secret) => text.and(secret),
+                None => text,
+            })
         }
         ClientCommand::List => {
             let db = app::open_existing_database(config).await?.reader;
@@ -89,6 +98,7 @@ fn described(client: &ListedClient) -> Text {
         .and(format!("name: {name}"))
         .and(format!("redirect URIs: {uris:?}"))
         .and(format!("refresh tokens: {refreshes}"))
+        .and(format!("secret: {}", if client.has_secret { "yes" } else { "no" }))
         .and(format!("origin: {origin} on {at}"))
         .and(format!("current access: {grants}"))
 }

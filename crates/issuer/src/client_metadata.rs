@@ -18,13 +18,13 @@ pub struct Metadata {
     pub redirect_uris: Option<Value>,
     /// Its name.
     pub client_name: Option<String>,
-    /// Absent or `none`: clients are public.
+    /// Any: clients that register are public, and the answer says `none` (RFC 7591 section 3.2.1).
     pub token_endpoint_auth_method: Option<String>,
     /// Other methods that the client can use. `none` among them makes up for another `token_endpoint_auth_method`.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
     /// `authorization_code`, the grant of device codes or both, with or without `refresh_token`. Others are left out.
     pub grant_types: Option<Vec<String>>,
-    /// Absent or `code`. A client without `authorization_code` may leave it empty.
+    /// Absent or with `code`. Others are left out. A client without `authorization_code` may leave it empty.
     pub response_types: Option<Vec<String>>,
     /// `web` or `native`.
     pub application_type: Option<String>,
@@ -91,6 +91,14 @@ impl Checked {
 }
 
 impl Metadata {
+    /// Returns whether the client can do without a secret and a key. A metadata document cannot be answered with another method.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        let preferred = self.token_endpoint_auth_method.iter();
+        let mut methods = preferred.chain(self.token_endpoint_auth_methods_supported.iter().flatten()).peekable();
+        methods.peek().is_none() || methods.any(|method| method == "none")
+    }
+
     /// Checks every member.
     ///
     /// # Errors
@@ -127,13 +135,8 @@ fn redirect_uris(value: Option<&Value>) -> Result<Vec<String>, BadMetadata> {
     .ok_or_else(bad)
 }
 
-/// Returns the grant types that the service supports, after checking all related members.
+/// Returns the grant types that the service supports, after checking them and the response types.
 fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
-    let preferred = metadata.token_endpoint_auth_method.iter();
-    let mut methods = preferred.chain(metadata.token_endpoint_auth_methods_supported.iter().flatten()).peekable();
-    if methods.peek().is_some() && !methods.any(|method| method == "none") {
-        return Err(bad("token_endpoint_auth_method must be none: clients are public."));
-    }
     let grants = metadata.grant_types.clone().unwrap_or_else(|| vec![CODE.to_owned()]);
     let supported = |name: &str| grants.iter().any(|grant| grant == name).then(|| name.to_owned());
     let (code, device) = (supported(CODE), supported(device_codes::GRANT_TYPE));
@@ -143,9 +146,9 @@ fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
         ));
     }
     let may_be_empty = code.is_none();
-    let fits = |types: &Vec<String>| types.iter().eq(["code"]) || (may_be_empty && types.is_empty());
+    let fits = |types: &Vec<String>| types.iter().any(|one| one == "code") || (may_be_empty && types.is_empty());
     if !metadata.response_types.as_ref().is_none_or(fits) {
-        return Err(bad("response_types must be [\"code\"]."));
+        return Err(bad("response_types must hold code."));
     }
     Ok([code, supported("refresh_token"), device].into_iter().flatten().collect())
 }

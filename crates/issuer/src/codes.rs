@@ -3,16 +3,17 @@
 use chrono::TimeDelta;
 use common::digest::{pkce_challenge, same, sha256_hex};
 use entity::{
-    authorization_code::{ActiveModel, Column, Entity, Model},
+    authorization_code::{ActiveModel, Column, Entity},
     oauth_grant,
 };
 use poem::Response;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
+use store::database;
 use uuid::Uuid;
 
 use super::{
     IdentityProvider,
-    family::Family,
+    exchanges::Renewal,
     grants,
     parameters::Parameters,
     request::AuthorizationRequest,
@@ -53,41 +54,60 @@ impl IdentityProvider {
         if !is_verifier(verifier) {
             return Err(refused("invalid_request", "code_verifier must have 43 to 128 unreserved characters."));
         }
-        let (code, grant) = self.spend(code).await?;
-        let bound = grant.client_id == client_id
-            && code.redirect_uri == redirect_uri
-            && same(&pkce_challenge(verifier), &code.challenge);
-        // The person signed out, or lost their sessions with their password.
-        if !self.is_running(grant.issuer_session_id).await? {
-            grants::end(&self.db, &grant, self.clock.now()).await?;
-            return Err(unusable());
-        }
-        if !bound || grant.ended_at.is_some() || self.clock.now() >= code.expires_at {
-            return Err(unusable());
-        }
-        let resources = self.narrowed(&grant, form)?;
-        let refresh = scope::has(&grant.scope, "offline_access").then(|| Family::new(&self.random));
-        self.answer(&grant, &grant.scope, &resources, code.nonce.as_deref(), refresh).await
-    }
-
-    /// Marks the code as used, whether or not the exchange succeeds. A single statement decides between two requests with
-    /// the same code. A second use means that the code leaked, and ends the grant with all its tokens (RFC 6749 section
-    /// 4.1.2).
-    async fn spend(&self, code: &str) -> Result<(Model, oauth_grant::Model), OAuthError> {
-        let (hash, now) = (sha256_hex(code), self.clock.now());
-        let spent = Entity::update_many()
-            .col_expr(Column::UsedAt, Expr::value(now))
-            .filter(Column::Hash.eq(&hash))
-            .filter(Column::UsedAt.is_null())
-            .exec(&self.db)
-            .await?;
-        let row = Entity::find_by_id(hash).one(&self.db).await?.ok_or_else(unusable)?;
+        let now = self.clock.now();
+        let row = Entity::find_by_id(sha256_hex(code)).one(&self.db).await?.ok_or_else(unusable)?;
         let grant = grants::find(&self.db, row.grant_id).await?.ok_or_else(unusable)?;
-        if spent.rows_affected == 0 {
+        let is_bound = grant.client_id == client_id
+            && row.redirect_uri == redirect_uri
+            && same(&pkce_challenge(verifier), &row.challenge);
+        // Somebody else holds the code, or the person signed out, or lost their sessions with their password.
+        if !is_bound || !self.is_running(grant.issuer_session_id).await? {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
-        Ok((row, grant))
+        if grant.ended_at.is_some() || (row.used_at.is_none() && now >= row.expires_at) {
+            return Err(unusable());
+        }
+        let resources = self.narrowed(&grant, form)?;
+        let refreshes = scope::has(&grant.scope, "offline_access");
+        let renewal = match self.spend_code(&grant, code, refreshes).await? {
+            Some(renewal) => renewal,
+            None => match self.repeat_exchange(code, None, refreshes).await? {
+                Some(renewal) => renewal,
+                None => {
+                    grants::end(&self.db, &grant, now).await?;
+                    return Err(unusable());
+                }
+            },
+        };
+        self.answer(&grant, &grant.scope, &resources, row.nonce.as_deref(), refreshes.then_some(renewal)).await
+    }
+
+    /// Marks the code as used and stores the refresh token that it gives. `None` if it was used before: a single statement decides between
+    /// two requests. A second use ends the grant with all its tokens (RFC 6749 section 4.1.2), unless it repeats the first.
+    async fn spend_code(
+        &self,
+        grant: &oauth_grant::Model,
+        code: &str,
+        refreshes: bool,
+    ) -> Result<Option<Renewal>, DbErr> {
+        let tx = database::begin(&self.db).await?;
+        let spent = Entity::update_many()
+            .col_expr(Column::UsedAt, Expr::value(self.clock.now()))
+            .filter(Column::Hash.eq(sha256_hex(code)))
+            .filter(Column::UsedAt.is_null())
+            .exec(&tx)
+            .await?;
+        if spent.rows_affected == 0 {
+            tx.rollback().await?;
+            return Ok(None);
+        }
+        let renewal = self.exchange_code(&tx, grant, code).await?;
+        if refreshes {
+            self.store_refresh_token(&tx, grant, &renewal).await?;
+        }
+        tx.commit().await?;
+        Ok(Some(renewal))
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     IdentityProvider,
     clients::{Client, Recipient},
     consents::Choice,
-    family::Family,
+    exchanges,
     grants::{self, Basis},
     parameters::Parameters,
     request::Access,
@@ -172,8 +172,12 @@ impl IdentityProvider {
     /// Redeems a device code (`grant_type=urn:ietf:params:oauth:grant-type:device_code`).
     pub(super) async fn redeem_device_code(&self, client_id: &str, form: &Parameters) -> Result<Response, OAuthError> {
         let code = form.require("device_code", "device_code is missing.")?;
-        let row = Entity::find_by_id(sha256_hex(code)).one(&self.db).await?;
-        let row = row.filter(|row| row.client_id == client_id).ok_or_else(unusable)?;
+        let Some(row) = Entity::find_by_id(sha256_hex(code)).one(&self.db).await? else {
+            return self.repeat_device_code(client_id, code, form).await;
+        };
+        if row.client_id != client_id {
+            return Err(unusable());
+        }
         if self.clock.now() >= row.expires_at {
             return Err(refused("expired_token", "The device code has expired. Ask for a new one."));
         }
@@ -183,13 +187,32 @@ impl IdentityProvider {
         let Some(grant_id) = row.grant_id else { return Err(self.pace(&row).await?) };
         let grant = grants::find(&self.db, grant_id).await?.ok_or_else(unusable)?;
         let resources = self.narrowed(&grant, form)?;
-        // A single statement decides between two requests with the same code.
-        if Entity::delete_by_id(row.hash).exec(&self.db).await?.rows_affected == 0 {
-            return Err(unusable());
-        }
+        let refreshes = scope::has(&grant.scope, "offline_access");
         self.check_running(&grant).await?;
-        let refresh = scope::has(&grant.scope, "offline_access").then(|| Family::new(&self.random));
-        self.answer(&grant, &grant.scope, &resources, None, refresh).await
+        let tx = database::begin(&self.db).await?;
+        // A single statement decides between two requests with the same code.
+        if Entity::delete_by_id(row.hash).exec(&tx).await?.rows_affected == 0 {
+            tx.rollback().await?;
+            return self.repeat_device_code(client_id, code, form).await;
+        }
+        let renewal = self.exchange_code(&tx, &grant, code).await?;
+        if refreshes {
+            self.store_refresh_token(&tx, &grant, &renewal).await?;
+        }
+        tx.commit().await?;
+        self.answer(&grant, &grant.scope, &resources, None, refreshes.then_some(renewal)).await
+    }
+
+    /// Answers a device code that was redeemed before. A machine may poll again, so a late use takes nothing away.
+    async fn repeat_device_code(&self, client_id: &str, code: &str, form: &Parameters) -> Result<Response, OAuthError> {
+        let exchange = exchanges::find(&self.db, code).await?.ok_or_else(unusable)?;
+        let grant = grants::find(&self.db, exchange.grant_id).await?;
+        let grant = grant.filter(|grant| grant.client_id == client_id).ok_or_else(unusable)?;
+        self.check_running(&grant).await?;
+        let resources = self.narrowed(&grant, form)?;
+        let refreshes = scope::has(&grant.scope, "offline_access");
+        let renewal = self.repeat_exchange(code, None, refreshes).await?.ok_or_else(unusable)?;
+        self.answer(&grant, &grant.scope, &resources, None, refreshes.then_some(renewal)).await
     }
 
     /// Returns the answer to a poll before the decision, and notes when the next one may come.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider,
-    family::Family,
+    exchanges::Renewal,
     people::Person,
     response::{OAuthError, private_json, refused},
     scope,
@@ -40,8 +40,8 @@ pub(super) struct AccessClaims {
 }
 
 impl IdentityProvider {
-    /// The token endpoint's response for a grant, with tokens for a scope and resources within it, and with a refresh
-    /// token of the family if there is one. The tokens name what the client asked
+    /// The token endpoint's response for a grant, with tokens for a scope and resources within it, and with the refresh
+    /// token if there is one. The tokens name what the client asked
     /// for, and the response what the person allows of it now.
     pub(super) async fn answer(
         &self,
@@ -49,7 +49,7 @@ impl IdentityProvider {
         scope: &str,
         resources: &[String],
         nonce: Option<&str>,
-        refresh: Option<Family>,
+        refresh: Option<Renewal>,
     ) -> Result<Response, OAuthError> {
         let person = self.person(&grant.subject).await?;
         let person = person.ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
@@ -68,8 +68,8 @@ impl IdentityProvider {
         if scope::has(scope, "openid") {
             body["id_token"] = self.id_token(grant, &person, scope, nonce).await?.into();
         }
-        if let Some(family) = refresh {
-            body["refresh_token"] = self.issue_refresh_token(grant, &family).await?.into();
+        if let Some(renewal) = refresh {
+            body["refresh_token"] = renewal.token.into();
             body["refresh_token_expires_in"] = REFRESH_TOKEN_LIFETIME.num_seconds().into();
         }
         Ok(private_json(StatusCode::OK, &body))

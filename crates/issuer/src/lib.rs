@@ -13,6 +13,7 @@ mod counts;
 pub mod demo;
 mod device_codes;
 mod endpoints;
+mod exchanges;
 mod family;
 pub mod grants;
 mod issue;

@@ -1,4 +1,5 @@
-//! Refresh tokens. Each is used once and replaced. A used one that comes back ends the grant (RFC 9700 section 4.14).
+//! Refresh tokens. Each is used once and replaced. A used one that comes back ends the grant, unless it comes back at once
+//! ([`super::exchanges`]).
 //! It is known by its family, so a grant has one row however often its client refreshes.
 
 use common::digest::sha256_hex;
@@ -8,10 +9,12 @@ use entity::{
 };
 use identity::grants::REFRESH_TOKEN_LIFETIME;
 use poem::Response;
-use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
+use store::database;
 
 use super::{
     IdentityProvider,
+    exchanges::Renewal,
     family::Family,
     grants,
     parameters::Parameters,
@@ -30,13 +33,11 @@ impl IdentityProvider {
             return Err(unusable());
         }
         // Before anything else is judged, so that the holder of a copy learns nothing from refusals.
-        let Some(row) = Entity::find_by_id(&hash).one(&self.db).await? else {
-            grants::end(&self.db, &grant, now).await?;
-            return Err(unusable());
+        let repeated = match Entity::find_by_id(&hash).one(&self.db).await? {
+            Some(row) if now >= row.expires_at => return Err(unusable()),
+            Some(_) => None,
+            None => Some(self.repeat_refresh(&grant, token, &family).await?),
         };
-        if now >= row.expires_at {
-            return Err(unusable());
-        }
         // Settings, invitations and the provider's statement about the person may have changed.
         if self.person(&grant.subject).await?.is_none() {
             grants::end(&self.db, &grant, now).await?;
@@ -44,11 +45,14 @@ impl IdentityProvider {
         }
         let resources = self.narrowed(&grant, form)?;
         let scope = narrowed_scope(&grant.scope, form.get("scope"))?;
-        if !self.spend_refresh_token(&hash).await? {
-            grants::end(&self.db, &grant, now).await?;
-            return Err(unusable());
-        }
-        self.answer(&grant, &scope, &resources, None, Some(family)).await
+        let renewal = match repeated {
+            Some(renewal) => renewal,
+            None => match self.spend_refresh_token(&grant, token, &family).await? {
+                Some(renewal) => renewal,
+                None => self.repeat_refresh(&grant, token, &family).await?,
+            },
+        };
+        self.answer(&grant, &scope, &resources, None, Some(renewal)).await
     }
 
     /// Returns the grant that a refresh token belongs to, also a spent one.
@@ -64,24 +68,45 @@ impl IdentityProvider {
         of_family.one(&self.db).await
     }
 
-    /// Issues a refresh token for the grant.
-    pub(super) async fn issue_refresh_token(&self, grant: &Grant, family: &Family) -> Result<String, DbErr> {
+    /// Stores a refresh token of the grant.
+    pub(super) async fn store_refresh_token(
+        &self,
+        db: &impl ConnectionTrait,
+        grant: &Grant,
+        Renewal { family, token }: &Renewal,
+    ) -> Result<(), DbErr> {
         let expires_at = self.clock.now() + REFRESH_TOKEN_LIFETIME;
-        let token = family.token(&self.random);
-        let row = ActiveModel { hash: Set(sha256_hex(&token)), grant_id: Set(grant.id), expires_at: Set(expires_at) };
-        Entity::insert(row).exec_without_returning(&self.db).await?;
+        let row = ActiveModel { hash: Set(sha256_hex(token)), grant_id: Set(grant.id), expires_at: Set(expires_at) };
+        Entity::insert(row).exec_without_returning(db).await?;
         oauth_grant::Entity::update_many()
             .col_expr(oauth_grant::Column::ExpiresAt, Expr::value(expires_at))
             .col_expr(oauth_grant::Column::RefreshFamily, Expr::value(family.hash()))
             .filter(oauth_grant::Column::Id.eq(grant.id))
-            .exec(&self.db)
+            .exec(db)
             .await?;
-        Ok(token)
+        Ok(())
     }
 
-    /// Deletes the token. Returns whether this request was the first: a single statement decides between two.
-    async fn spend_refresh_token(&self, hash: &str) -> Result<bool, DbErr> {
-        Ok(Entity::delete_by_id(hash).exec(&self.db).await?.rows_affected == 1)
+    /// Replaces the token by the next one. `None` if another request was first: a single statement decides between two.
+    async fn spend_refresh_token(&self, grant: &Grant, token: &str, family: &Family) -> Result<Option<Renewal>, DbErr> {
+        let tx = database::begin(&self.db).await?;
+        if Entity::delete_by_id(sha256_hex(token)).exec(&tx).await?.rows_affected == 0 {
+            tx.rollback().await?;
+            return Ok(None);
+        }
+        let renewal = self.exchange_token(&tx, grant, token, family.clone()).await?;
+        self.store_refresh_token(&tx, grant, &renewal).await?;
+        tx.commit().await?;
+        Ok(Some(renewal))
+    }
+
+    /// Returns the token that a spent one was exchanged for, if that can be repeated. Otherwise ends the grant.
+    async fn repeat_refresh(&self, grant: &Grant, token: &str, family: &Family) -> Result<Renewal, OAuthError> {
+        if let Some(renewal) = self.repeat_exchange(token, Some(family.clone()), true).await? {
+            return Ok(renewal);
+        }
+        grants::end(&self.db, grant, self.clock.now()).await?;
+        Err(unusable())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The stored clients: added by registration or by an operator, and removed by an operator.
 
 use chrono::{DateTime, Utc};
-use common::random::Random;
+use common::{digest::sha256_hex, random::Random};
 use entity::{
     consent,
     oauth_client::{ActiveModel, Column, Entity, Model},
@@ -36,6 +36,8 @@ pub struct ListedClient {
     pub redirect_uris: Vec<String>,
     /// True if it may receive refresh tokens.
     pub refreshes: bool,
+    /// True if it has a secret.
+    pub has_secret: bool,
     /// Its origin.
     pub origin: Origin,
     /// Time when it came to be.
@@ -44,12 +46,13 @@ pub struct ListedClient {
     pub grants: usize,
 }
 
-/// Stores a client under a new id and returns the id. It is a UUID and never an address, so it cannot be taken for the
+/// Stores a client under a new id, with the hash of its secret if it has one, and returns the id. It is a UUID and never an address, so it cannot be taken for the
 /// address of a metadata document.
 pub async fn insert(
     db: &impl ConnectionTrait,
     client: &Checked,
     origin: Origin,
+    secret: Option<&str>,
     random: &Random,
     now: DateTime<Utc>,
 ) -> Result<String, DbErr> {
@@ -62,6 +65,7 @@ pub async fn insert(
         uses_device_codes: Set(client.uses_device_codes()),
         created_at: Set(now),
         added_by_operator: Set(origin == Origin::Operator),
+        secret_hash: Set(secret.map(sha256_hex)),
     };
     Entity::insert(row).exec_without_returning(db).await?;
     Ok(id)
@@ -78,6 +82,7 @@ pub async fn list(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<Vec<L
         id: row.id,
         name: row.name,
         refreshes: row.refreshes,
+        has_secret: row.secret_hash.is_some(),
         created_at: row.created_at,
     };
     Ok(rows.into_iter().map(listed).collect())

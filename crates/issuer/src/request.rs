@@ -6,11 +6,12 @@ use url::Url;
 
 use super::{
     IdentityProvider, Settings,
-    clients::{AskingError, Client, Recipient},
+    clients::{AskingError, Client, Recipient, is_built_in},
     parameters::Parameters,
     redirect_uri, scope,
 };
 
+const OFFLINE_ACCESS: &str = "offline_access";
 const DEFAULT_SCOPE: &str = "openid profile email";
 /// Some client libraries put the page to return to in `state`.
 const MAX_STATE_BYTES: usize = 2_048;
@@ -190,9 +191,14 @@ fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
         "invalid_scope",
         "Scopes are openid, profile, email, offline_access, search:read, records:write and account.",
     ))?;
-    // offline_access is omitted for a client that has not registered the refresh_token grant.
-    let granted = scopes.into_iter().filter(|scope| client.refreshes || *scope != "offline_access");
-    Ok(granted.collect::<Vec<_>>().join(" "))
+    let asks = scopes.contains(&OFFLINE_ACCESS);
+    let mut granted: Vec<_> = scopes.into_iter().filter(|scope| *scope != OFFLINE_ACCESS).collect();
+    // A client that registered the refresh_token grant gets refresh tokens: offline_access is a word of OpenID Connect, not of OAuth. One
+    // that did not register it gets none.
+    if client.refreshes && (asks || !is_built_in(&client.id)) {
+        granted.push(OFFLINE_ACCESS);
+    }
+    Ok(scope::parse(&granted.join(" ")).unwrap_or_default().join(" "))
 }
 
 /// Returns the known resources among the `resource` parameters (RFC 8707), in their canonical spelling.

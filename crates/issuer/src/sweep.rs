@@ -13,6 +13,7 @@ use super::{
     clients::BUILT_IN,
     counts, device_codes,
     endpoints::registration::MAX_CLIENTS,
+    exchanges,
     keys::{KeysError, rotation},
 };
 
@@ -39,6 +40,7 @@ impl IdentityProvider {
         deleted += codes.exec(db).await?.rows_affected;
         deleted += device_codes::sweep(db, now).await?;
         deleted += tokens.exec(db).await?.rows_affected;
+        deleted += exchanges::sweep(db, now).await?;
         deleted += grants.exec(db).await?.rows_affected;
         deleted += links::sweep(db, limit).await?;
         self.sign_out_the_unwelcome().await?;

@@ -74,6 +74,8 @@ pub const TABLES: &[Table] = &[
     deleted("consent", "subject = :subject", &["consents"]),
     deleted("authorization_code", OF_GRANT, &["applicationTokens"]),
     deleted("refresh_token", OF_GRANT, &["applicationTokens"]),
+    // Each says that a code or token was exchanged within the last seconds. The tokens are shown.
+    deleted("token_exchange", OF_GRANT, &[]),
     // One that a person has allowed is the way to its grant for ten minutes at most. The grant is shown, and says all that it does.
     deleted("device_code", OF_GRANT, &[]),
     deleted("oauth_grant", "subject = :subject", &["applicationGrants"]),

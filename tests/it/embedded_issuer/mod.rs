@@ -295,6 +295,11 @@ impl TestIssuer {
             .await
     }
 
+    /// Requests of a client that names itself by HTTP Basic.
+    pub(crate) fn basic(&self, client: &str, secret: &str) -> impl Fn(&str) -> reqwest::RequestBuilder {
+        move |path| self.http.post(format!("{}{path}", self.base)).basic_auth(client, Some(secret))
+    }
+
     /// A client, and the tokens of a complete flow.
     pub(crate) async fn tokens(&self) -> (String, Value) {
         let client = self.client().await;

@@ -14,16 +14,20 @@ use sightline::{
 };
 use url::Url;
 
-use super::{REDIRECT_URI, TestIssuer, text};
+use super::{Answer, REDIRECT_URI, TestIssuer, text};
 
 async fn added(issuer: &TestIssuer) -> String {
+    added_with(issuer, None).await
+}
+
+async fn added_with(issuer: &TestIssuer, secret: Option<&str>) -> String {
     let metadata = Metadata {
         redirect_uris: Some(serde_json::json!([REDIRECT_URI])),
         grant_types: Some(vec!["authorization_code".into(), "refresh_token".into()]),
         ..Metadata::default()
     };
     let (client, random) = (metadata.check().unwrap(), Random::seeded(4));
-    registry::insert(&issuer.db, &client, Origin::Operator, &random, issuer.clock.now()).await.unwrap()
+    registry::insert(&issuer.db, &client, Origin::Operator, secret, &random, issuer.clock.now()).await.unwrap()
 }
 
 #[tokio::test]
@@ -56,6 +60,36 @@ async fn a_client_that_an_operator_removes_loses_all_access_at_once() {
 }
 
 #[tokio::test]
+async fn a_client_with_a_secret_needs_it_wherever_it_names_itself() {
+    let issuer = TestIssuer::start().await;
+    let id = added_with(&issuer, Some("s3cret")).await;
+    let (basic, wrong) = (issuer.basic(&id, "s3cret"), issuer.basic(&id, "other"));
+    let code = issuer.code(&id, &[]).await;
+    issuer.redeem(&id, &code, &[]).await.refused("invalid_client");
+    issuer.redeem(&id, &code, &[("client_secret", "other")]).await.refused("invalid_client");
+    let tokens = issuer.redeem(&id, &code, &[("client_secret", "s3cret")]).await.json();
+    let form = [("grant_type", "refresh_token"), ("refresh_token", text(&tokens, "refresh_token"))];
+    Answer::of(wrong("/oauth/token").form(&form)).await.refused("invalid_client");
+    let renewed = Answer::of(basic("/oauth/token").form(&form)).await.json();
+    let form = [("token", text(&renewed, "refresh_token"))];
+    Answer::of(wrong("/oauth/revoke").form(&form)).await.refused("invalid_client");
+    assert_eq!(issuer.api(text(&renewed, "access_token")).await.status, 200);
+    assert_eq!(Answer::of(basic("/oauth/revoke").form(&form)).await.status, 200);
+    assert_eq!(issuer.api(text(&renewed, "access_token")).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_public_client_may_name_itself_by_basic_without_a_secret() {
+    let issuer = TestIssuer::start().await;
+    let (client, tokens) = issuer.tokens().await;
+    let form = [("grant_type", "refresh_token"), ("refresh_token", text(&tokens, "refresh_token"))];
+    Answer::of(issuer.basic(&client, "made up")("/oauth/token").form(&form)).await.refused("invalid_client");
+    assert_eq!(Answer::of(issuer.basic(&client, "")("/oauth/token").form(&form)).await.status, 200);
+    let form = [("token", text(&tokens, "access_token"))];
+    assert_eq!(Answer::of(issuer.basic(&client, "")("/oauth/revoke").form(&form)).await.status, 200);
+}
+
+#[tokio::test]
 async fn unused_clients_are_deleted_unless_an_operator_added_them() {
     let issuer = TestIssuer::start().await;
     let (id, registered) = (added(&issuer).await, issuer.client().await);
@@ -85,7 +119,7 @@ async fn the_command_holds_clients_to_the_rules_of_registration() {
     };
     let add = |name: &str, uris: &[&str], no_refresh| {
         let redirect_uri = uris.iter().map(|uri| (*uri).to_owned()).collect();
-        ClientCommand::Add { name: name.to_owned(), redirect_uri, no_refresh }
+        ClientCommand::Add { name: name.to_owned(), redirect_uri, no_refresh, secret: false }
     };
     for (name, uri, named) in [
         ("Board", "http://board.example/cb", "redirect_uris"),
@@ -103,10 +137,16 @@ async fn the_command_holds_clients_to_the_rules_of_registration() {
         run(ClientCommand::List, &config).await.unwrap(),
         format!(
             "id: {id}\nname: \"Board\"\nredirect URIs: [\"https://board.example/cb\", \"http://127.0.0.1/cb\"]\n\
-             refresh tokens: no\norigin: added by an operator on 2026-09-14\ncurrent access: 0"
+             refresh tokens: no\nsecret: no\norigin: added by an operator on 2026-09-14\ncurrent access: 0"
         )
     );
     assert_eq!(run(ClientCommand::Remove { id: id.clone() }, &config).await.unwrap(), "removed; access ended: 0");
+    let redirect_uri = vec!["https://board.example/cb".to_owned()];
+    let insistent = ClientCommand::Add { name: "Board".to_owned(), redirect_uri, no_refresh: false, secret: true };
+    let printed = run(insistent, &config).await.unwrap();
+    let (id, secret) = printed.split_once('\n').unwrap();
+    let listed = run(ClientCommand::List, &config).await.unwrap();
+    assert!(listed.contains(&format!("id: {id}")) && listed.contains("secret: yes") && !listed.contains(secret));
     let error = run(ClientCommand::Remove { id: "nobody".into() }, &config).await.unwrap_err().to_string();
     assert!(error.contains("nobody"), "{error}");
 

@@ -91,7 +91,7 @@ async fn clients_of_operators_and_of_the_service_get_their_errors_at_once() {
     let issuer = TestIssuer::without_demo_people().await;
     let metadata = Metadata { redirect_uris: Some(json!([WEB])), ..Metadata::default() };
     let (checked, now) = (metadata.check().unwrap(), issuer.clock.now());
-    let client = registry::insert(&issuer.db, &checked, Origin::Operator, &issuer.random, now).await.unwrap();
+    let client = registry::insert(&issuer.db, &checked, Origin::Operator, None, &issuer.random, now).await.unwrap();
     let docs = format!("{}/docs/oauth2-redirect.html", issuer.base);
     let browser = Browser::new(&issuer);
     for (client, to) in [(client.as_str(), WEB), (DOCS, docs.as_str())] {

@@ -42,6 +42,36 @@ async fn a_public_client_is_registered_with_defaults_filled_in() {
 }
 
 #[tokio::test]
+async fn what_is_not_offered_is_replaced_in_the_answer() {
+    let issuer = TestIssuer::start().await;
+    for (member, value) in [
+        ("token_endpoint_auth_method", json!("client_secret_basic")),
+        ("token_endpoint_auth_method", json!("client_secret_post")),
+        ("token_endpoint_auth_method", json!("private_key_jwt")),
+        ("response_types", json!(["code", "token"])),
+        ("response_types", json!(["code id_token", "code"])),
+        ("grant_types", json!(["authorization_code", "implicit", "client_credentials"])),
+    ] {
+        let mut metadata = json!({ "redirect_uris": [REDIRECT_URI] });
+        metadata[member] = value;
+        let answer = register(&issuer, &metadata).await;
+        assert_eq!(answer.status, 201, "{metadata}: {}", answer.body);
+        let client = answer.json();
+        for (member, offered) in [
+            ("token_endpoint_auth_method", json!("none")),
+            ("response_types", json!(["code"])),
+            ("grant_types", json!(["authorization_code"])),
+        ] {
+            assert_eq!(client[member], offered, "{metadata}");
+        }
+        assert!(client.get("client_secret").is_none());
+        let id = text(&client, "client_id");
+        let code = issuer.code(id, &[]).await;
+        assert_eq!(issuer.redeem(id, &code, &[]).await.status, 200);
+    }
+}
+
+#[tokio::test]
 async fn bad_metadata_is_refused() {
     let issuer = TestIssuer::start().await;
     for uris in [json!(null), json!([]), json!("https://a.example"), json!(["javascript:alert(1)"]), json!([1])] {
@@ -53,7 +83,6 @@ async fn bad_metadata_is_refused() {
         ("grant_types", json!(["implicit"])),
         ("grant_types", json!([])),
         ("response_types", json!(["token"])),
-        ("token_endpoint_auth_method", json!("client_secret_basic")),
         ("client_name", json!("x".repeat(101))),
         ("client_name", json!(7)),
         ("client_name", json!("Bank\u{202e}gpj.exe")),
@@ -89,6 +118,7 @@ async fn flood(issuer: &TestIssuer, clients: u64) {
         uses_device_codes: Set(false),
         created_at: Set(start_time() - TimeDelta::days(2)),
         added_by_operator: Set(false),
+        secret_hash: Set(None),
     };
     for start in (0..clients).step_by(1_000) {
         let rows = (start..clients.min(start + 1_000)).map(row);

@@ -100,6 +100,7 @@ async fn each_network_can_always_register_one_client_an_hour() {
         uses_device_codes: Set(false),
         created_at: Set(crate::support::app::start_of_test()),
         added_by_operator: Set(false),
+        secret_hash: Set(None),
     };
     Entity::insert_many((0..1_000).map(row)).exec_without_returning(&app.service.db).await.unwrap();
     for honest in ["198.51.100.1", "2001:db8:1::1", "2001:db8:2::1"] {

@@ -9,10 +9,10 @@ async fn the_answer_says_what_was_granted_and_the_token_what_was_asked() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     for (asked, allowance, granted) in [
-        ("openid", "everything", "openid search:read records:write account"),
-        ("openid email", "read", "openid email search:read"),
-        ("openid search:read records:write", "read", "openid search:read"),
-        ("openid records:write account", "records", "openid records:write"),
+        ("openid offline_access", "everything", "openid offline_access search:read records:write account"),
+        ("openid email offline_access", "read", "openid email offline_access search:read"),
+        ("openid offline_access search:read records:write", "read", "openid offline_access search:read"),
+        ("openid offline_access records:write account", "records", "openid offline_access records:write"),
     ] {
         let (application, browser) = (Application::register(base).await, Browser::new(base));
         let tokens = application.allowed(&browser, "owner", asked, None, Some(allowance)).await;

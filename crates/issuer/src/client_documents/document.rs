@@ -32,6 +32,9 @@ pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
     }
     let metadata: Metadata = serde_json::from_value(document)
         .map_err(|_| Unreadable("A member of the application's metadata document has the wrong type."))?;
+    if !metadata.is_public() {
+        return Err(Unreadable("token_endpoint_auth_method must be none in a metadata document."));
+    }
     let checked = metadata.check().and_then(Checked::of_anyone).map_err(|bad| Unreadable(bad.description))?;
     Ok(Client {
         id: id.to_owned(),

@@ -27,7 +27,7 @@ pub(super) async fn ask(Data(provider): Data<&IdentityProvider>, request: &Reque
 impl IdentityProvider {
     async fn ask_for_device(&self, request: &Request, body: Body) -> Result<Response, OAuthError> {
         let form = Parameters::form(request, body).await?;
-        let id = self.public_client(request, &form).await?;
+        let id = self.client_of(request, &form).await?;
         let from = ClientAddress::of(request);
         self.count_device(&from).await?;
         let client = self.asking_client(&id, Some(&from)).await.map_err(|error| match error {

@@ -3,7 +3,7 @@
 use poem::{Response, handler, web::Data};
 use serde_json::{Value, json};
 
-use super::device_authorization;
+use super::{client_authentication, device_authorization};
 use crate::{IdentityProvider, device_codes, response::OAuthError, scope};
 
 /// Both well-known paths return the same document.
@@ -22,8 +22,8 @@ pub(super) fn discovery(provider: &IdentityProvider) -> Value {
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token", device_codes::GRANT_TYPE],
         "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": ["none"],
-        "revocation_endpoint_auth_methods_supported": ["none"],
+        "token_endpoint_auth_methods_supported": client_authentication::METHODS,
+        "revocation_endpoint_auth_methods_supported": client_authentication::METHODS,
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
         "claims_supported": ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "sid", "name", "email", "email_verified"],

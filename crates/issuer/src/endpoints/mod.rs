@@ -3,6 +3,7 @@
 mod asked;
 mod authorize;
 mod change_password;
+mod client_authentication;
 mod consent;
 mod device;
 mod device_authorization;

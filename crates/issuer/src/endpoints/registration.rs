@@ -86,7 +86,7 @@ impl IdentityProvider {
         if recent >= MAX_PER_HOUR {
             self.count_beyond(address).await?;
         }
-        let id = registry::insert(&self.db, client, Origin::Registration, &self.random, now).await?;
+        let id = registry::insert(&self.db, client, Origin::Registration, None, &self.random, now).await?;
         Ok((id, now.timestamp()))
     }
 }

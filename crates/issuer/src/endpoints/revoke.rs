@@ -22,7 +22,7 @@ pub(super) async fn revoke(
 ) -> Result<Response, OAuthError> {
     let form = Parameters::form(request, body).await?;
     let token = form.require("token", "token is missing.")?;
-    let client_id = provider.public_client(request, &form).await?;
+    let client_id = provider.client_of(request, &form).await?;
     if let Some(grant) = provider.grant_of(token).await?
         && grant.client_id == client_id
     {
