@@ -59,7 +59,7 @@ check: ## Formatting, features that builds share, lints and docs
 lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 	tools/lint/run.sh openapi.json
 
-sdk-check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
+sdk-check: ## Clients in seven languages made from the document call a server, and requests of Postman and Bruno (needs Node 20, Python 3.11 and Debian)
 	tools/sdk/run.sh openapi.json
 
 providers-check: ## Clients of the SEO vendors call the simulated providers (needs Node 20 and Python 3.11)

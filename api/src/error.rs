@@ -12,7 +12,7 @@ const LONGEST_HINT: usize = 2000;
 
 /// Body of every answer that is not a success.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
-#[oai(rename = "ApiError", rename_all = "camelCase", skip_serializing_if_is_none)]
+#[oai(rename = "ErrorBody", rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ErrorBody {
     /// Error message for people. Not meant to be parsed.
     #[oai(validator(max_length = 200))]

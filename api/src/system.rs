@@ -5,7 +5,7 @@ use poem_openapi::{Enum, Object, payload::Json};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered},
+    answer::{Answer, Answered, Data, Rendered},
     error::ApiError,
     models::Timestamp,
     params::Params,
@@ -27,10 +27,11 @@ pub trait SystemApi: Send + Sync + 'static {
     /// Health of the search-engine accounts
     ///
     /// Returns one entry for each search-engine account that the caller has connected. The list of sites of each connected
-    /// account is read now.
+    /// account is read now. The tag of the answer changes with the state of the accounts, and not with the times of checks.
     #[get("/api/accounts/health")]
     #[scope(SearchRead)]
-    async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>>;
+    #[etag(Weak)]
+    async fn list_search_account_health(&self, caller: Caller) -> Answered<Rendered<Data<Vec<SearchAccountHealth>>>>;
 
     /// Flags that clients may show
     ///

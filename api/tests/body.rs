@@ -221,7 +221,10 @@ fn a_question_for_rows_is_checked_field_by_field() {
         ),
         (r#"{"dimensions":[],"startDate":"2026-01-01"}"#, "endDate: is required beside startDate"),
         (r#"{"dimensions":[],"startDate":"2026-02-30","endDate":"2026-03-01"}"#, "startDate: must be a calendar date"),
-        (r#"{"dimensions":[],"compare":"previous_year","compareEnd":"2026-03-01"}"#, "compare: give either compare or"),
+        (
+            r#"{"dimensions":[],"compare":"previous_year","compareStart":"2026-02-01","compareEnd":"2026-03-01"}"#,
+            "compare: give either compare or",
+        ),
         (
             r#"{"dimensions":[],"filters":[{"dimension":"query","operator":"is","value":"a"}]}"#,
             "filters[0].operator: must be one of",

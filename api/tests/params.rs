@@ -57,7 +57,8 @@ fn comparisons_are_named_or_dated() {
             "compare=previousYear",
             "compare: must be one of previous_period, previous_period_same_weekdays, previous_calendar_period, previous_year, previous_year_same_weekdays",
         ),
-        ("compare=previous_year&compareEnd=2026-01-01", "compare: give either compare or compareStart and compareEnd"),
+        ("compare=previous_year&compareEnd=2026-01-01", "compareStart: is required beside compareEnd"),
+        ("compare=previous_year&compareStart=2026-01-01&compareEnd=2026-01-02", "accepted"),
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
     }

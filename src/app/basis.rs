@@ -55,7 +55,7 @@ impl Basis<'_> {
     /// The embedded issuer, if no other is configured.
     pub fn provider(&self, demo_people: bool, upstream: Option<Upstream>) -> Result<Option<IdentityProvider>, Error> {
         let Self { config, base_url, writer, secrets, clock, random } = self;
-        let mailer = mailer(&config.mail, clock, random)?;
+        let mailer = mailer(&config.mail, base_url, clock, random)?;
         if !config.embeds_issuer() {
             return Ok(None);
         }
@@ -140,9 +140,11 @@ pub fn audience(config: &Config, base_url: &BaseUrl) -> String {
 ///
 /// # Errors
 /// [`Error::InvalidRequest`] names the setting that cannot be used.
-pub fn mailer(settings: &Mail, clock: &Clock, random: &Random) -> Result<Option<Mailer>, Error> {
+pub fn mailer(settings: &Mail, base_url: &BaseUrl, clock: &Clock, random: &Random) -> Result<Option<Mailer>, Error> {
     let Some(smtp_url) = &settings.smtp_url else { return Ok(None) };
     let from = settings.from.as_deref().unwrap_or_default();
-    let mailer = Mailer::new(&smtp_url.0, from, clock.clone(), random.clone());
+    let own_host = base_url.url().host_str().unwrap_or_default();
+    let hello_name = settings.hello_name.as_deref().unwrap_or(own_host);
+    let mailer = Mailer::new(&smtp_url.0, from, hello_name, clock.clone(), random.clone());
     mailer.map(Some).map_err(|error| Error::invalid(error.to_string()))
 }

@@ -156,7 +156,9 @@ async fn providers(config: &Config, http: &reqwest::Client) -> Outcome {
 }
 
 async fn mail(config: &Config, clock: &Clock, random: &Random) -> Outcome {
-    let Some(mailer) = mailer(&config.mail, clock, random).map_err(said)? else { return Ok("not set".to_owned()) };
+    let Some(mailer) = mailer(&config.mail, &config.base_url(config.listen), clock, random).map_err(said)? else {
+        return Ok("not set".to_owned());
+    };
     let answered = tokio::time::timeout(PATIENCE, Mailer::probe(&mailer)).await;
     let answered = answered.map_err(|_| "mail.smtp_url: no answer in time".to_owned())?;
     answered.map(|()| "the server answers".to_owned()).map_err(|error| format!("mail.smtp_url: {error}"))

@@ -207,7 +207,7 @@ fn upstream(
     let secret = own.client_secret.clone().map(|secret| secret.0);
     let back = base_url.join(upstream::CALLBACK);
     let party = RelyingParty::new(Jwks::new(issuer, clock.clone()), client_id, secret, back, clock.clone());
-    let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
+    let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?.trusting(own.trusted_audiences.clone());
     let rules = Rules::new(&own.allowed_domains, &own.allowed_emails, own.emails_are_verified);
     Ok(Some(Upstream::new(party, rules)))
 }

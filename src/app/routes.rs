@@ -93,7 +93,9 @@ fn tools(
 /// The pages that may call the API and the tool endpoint.
 fn cors(config: &Config, base_url: &BaseUrl) -> Cors {
     let origins: Vec<String> = config.cors.origins.iter().map(|origin| origin.as_str().to_owned()).collect();
-    let tools = OwnOrigins { tools: config.mcp_url(base_url), pages: base_url.clone(), listed: origins.clone() };
+    let (of_tools, loopback) = config.mcp.origins();
+    let listed = [origins.clone(), of_tools].concat();
+    let tools = OwnOrigins { tools: config.mcp_url(base_url), pages: base_url.clone(), listed, loopback };
     Cors { origins, tools: Arc::new(tools) }
 }
 

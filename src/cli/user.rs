@@ -66,7 +66,7 @@ impl Said {
 /// Described for the operator.
 pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Random) -> Result<Said, Error> {
     let base_url = base_url(config)?;
-    let mailer = app::mailer(&config.mail, clock, random)?;
+    let mailer = app::mailer(&config.mail, &base_url, clock, random)?;
     if let User::Remove { email, yes: false } = command {
         return Err(Error::invalid(format!(
             "--yes: confirm that {email} is to be removed. The account, its sessions, its grants and the team grants that the person \

@@ -3,7 +3,7 @@
 use lettre::message::Mailbox;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Host, Url};
 
 use super::{
     Secret,
@@ -21,10 +21,14 @@ pub struct Mail {
     /// Sender of the mail, needed with `mail.smtp_url`.
     #[schemars(extend("x-allowed" = "an address such as `Sightline <sightline@example.org>`"))]
     pub from: Option<String>,
+    /// Name by which the service greets the mail server, for relays that check it.
+    #[schemars(extend("x-allowed" = "a host name or an IP address", "x-default" = "the host of `base_url`"))]
+    pub hello_name: Option<String>,
 }
 
 impl Mail {
     pub(super) fn check(&self) -> Result<(), Refusal> {
+        require(self.hello_name.as_deref().is_none_or(|name| Host::parse(name).is_ok()), "mail.hello_name")?;
         let Some(Secret(smtp_url)) = &self.smtp_url else { return Ok(()) };
         let known = Url::parse(smtp_url).is_ok_and(|url| {
             matches!(url.scheme(), "smtp" | "smtps") && url.host_str().is_some_and(|host| !host.is_empty())

@@ -59,7 +59,7 @@ pub use urls::{CheckoutUrl, ContactUrl, IdentifierUrl, PageUrl, SecureUrl};
 use self::units::HOUR;
 
 /// The allowed roots of the service, in words.
-const ROOT: &str = "an https URL without a user name, a password, a query, a fragment and a slash at the end, or an http one on a loopback \
+const ROOT: &str = "an https URL without a user name, a password, a path, a query, a fragment and a slash at the end, or an http one on a loopback \
                     address: passwords, cookies and tokens travel to it";
 
 /// All settings. [`Config::default`] is a complete service on loopback.
@@ -162,6 +162,32 @@ pub struct Mcp {
     #[serde(deserialize_with = "urls::secure_root")]
     #[schemars(with = "String", extend("x-allowed" = ROOT, "x-default" = "`base_url`"))]
     pub url: Option<BaseUrl>,
+    /// Origins whose pages may call the tool endpoint from a browser, beside this service's own and those of `cors.origins`. Others get 403, and so
+    /// does `null` ([decision 42](decisions/0042-pages-of-other-origins.md)).
+    #[schemars(with = "Vec<Origin>", extend("x-allowed" = "as `cors.origins`", "x-default" = "the [web assistants](ASSISTANTS.md#web-assistants), \
+        and every page on the reader's own machine"))]
+    pub origins: Option<Vec<Origin>>,
+}
+
+/// The pages of assistants that run in a browser.
+const WEB_ASSISTANTS: [&str; 6] = [
+    "https://claude.ai",
+    "https://claude.com",
+    "https://chatgpt.com",
+    "https://vscode.dev",
+    "https://github.dev",
+    "https://playground.ai.cloudflare.com",
+];
+
+impl Mcp {
+    /// The origins whose pages may call the tool endpoint, and if pages on the reader's own machine may.
+    #[must_use]
+    pub fn origins(&self) -> (Vec<String>, bool) {
+        match &self.origins {
+            Some(origins) => (origins.iter().map(|origin| origin.as_str().to_owned()).collect(), false),
+            None => (WEB_ASSISTANTS.map(str::to_owned).to_vec(), true),
+        }
+    }
 }
 
 impl Default for Config {

@@ -28,6 +28,9 @@ pub struct SignIn {
     pub allowed_emails: Vec<String>,
     /// `true`: addresses count as verified where the provider does not say whether they are.
     pub emails_are_verified: bool,
+    /// Further audiences that the provider puts into its ID tokens. One whose `azp` is this client needs no entry.
+    #[schemars(extend("x-allowed" = "identifiers of clients at the provider"))]
+    pub trusted_audiences: Vec<String>,
 }
 
 impl SignIn {

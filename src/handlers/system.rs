@@ -1,16 +1,21 @@
 //! Answers health, feature flags and the health of search accounts.
 
 use api::{
-    answer::{Answer, Answered},
+    answer::{Answer, Answered, Data, Rendered},
     error::ApiError,
     params::Params,
     scope::{Granted, Scope},
     security::Caller,
-    system::{FeatureFlags, HealthAnswer, HealthParams, HealthProbe, HealthResponse, SearchAccountHealth, SystemApi},
+    system::{
+        FeatureFlags, HealthAnswer, HealthParams, HealthProbe, HealthResponse, SearchAccountFailure,
+        SearchAccountHealth, SystemApi,
+    },
 };
-use poem_openapi::payload::Json;
+use chrono::DateTime;
+use common::digest::opaque_tag;
+use poem_openapi::{payload::Json, types::ToJSON as _};
 
-use super::{App, Established as _};
+use super::{App, Established as _, rendered};
 use crate::services::system;
 
 impl SystemApi for App {
@@ -27,7 +32,7 @@ impl SystemApi for App {
         Ok(if serving { HealthResponse::Serving(answer) } else { HealthResponse::Down(answer) })
     }
 
-    async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>> {
+    async fn list_search_account_health(&self, caller: Caller) -> Answered<Rendered<Data<Vec<SearchAccountHealth>>>> {
         let granted: Granted = caller.get()?;
         let mut accounts = system::accounts(&self.search, &*caller.member()?).await?;
         if !granted.allowed.contains(Scope::Account) {
@@ -35,10 +40,20 @@ impl SystemApi for App {
                 account.email = None;
             }
         }
-        Ok(Answer(accounts))
+        let state = Data { data: accounts.iter().cloned().map(without_times).collect::<Vec<_>>() }.to_json_string();
+        Ok(rendered(&Data { data: accounts }).with_digest(&opaque_tag(state.as_bytes())))
     }
 
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {
         Ok(Answer(system::feature_flags(&self.config, &*caller.member()?)))
     }
+}
+
+/// The account without the times at which it was asked. They differ in each answer.
+fn without_times(mut account: SearchAccountHealth) -> SearchAccountHealth {
+    account.checked_at = DateTime::UNIX_EPOCH.into();
+    account.last_success_at = None;
+    account.last_error =
+        account.last_error.map(|error| SearchAccountFailure { at: DateTime::UNIX_EPOCH.into(), ..error });
+    account
 }

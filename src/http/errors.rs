@@ -95,6 +95,10 @@ impl Errors {
                 refusal = refusal.hint(format!("{hint}Plans are at {}.", self.subscribe_url));
                 Some((header::LINK, format!("<{}>; rel=\"payment\"", self.subscribe_url)))
             }
+            StatusCode::NOT_FOUND if refusal.hint.is_none() => {
+                refusal.hint = self.without_slash(&asked.path);
+                None
+            }
             _ => None,
         };
         let mut response = if asked.wants_page { refusal::page(&refusal) } else { refusal.into_response() };
@@ -105,6 +109,15 @@ impl Errors {
             response.headers_mut().insert(name, value);
         }
         response
+    }
+}
+
+impl Errors {
+    /// Returns a hint for a path with a slash at its end, if there is one without it.
+    fn without_slash(&self, path: &str) -> Option<String> {
+        let path = path.strip_suffix('/')?;
+        let is_known = !path.ends_with('/') && !methods::allow(path, &self.other_paths).is_empty();
+        is_known.then(|| format!("The address has no slash at its end: {path}"))
     }
 }
 

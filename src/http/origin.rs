@@ -1,7 +1,7 @@
 //! Refuses requests to the tool endpoint that a page of another site sent, or that were sent to a foreign host name.
 //!
 //! An attacker's page can make its own name resolve to this machine (DNS rebinding), and the protocol requires servers to refuse such
-//! requests. Assistants are not pages and send no `Origin`.
+//! requests. Most assistants are not pages and send no `Origin`.
 
 use std::sync::Arc;
 
@@ -11,15 +11,18 @@ use pages::own_host;
 use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 use url::Url;
 
-/// The pages that may call the tool endpoint: the service's own, on loopback every one there, and the operator's list.
+/// The pages that may call the tool endpoint: the service's own, those listed, and on loopback every one there. They send tokens: no cookie
+/// counts at the tool endpoint.
 #[derive(Debug, Clone)]
 pub struct OwnOrigins {
     /// The root of the tool endpoint.
     pub tools: BaseUrl,
     /// The root of the service's own pages.
     pub pages: BaseUrl,
-    /// The origins of the setting `cors.origins`.
+    /// The origins of the settings `mcp.origins` and `cors.origins`.
     pub listed: Vec<String>,
+    /// True if pages on the reader's own machine may call, wherever the service is.
+    pub loopback: bool,
 }
 
 /// The origin layer. It runs before authentication.
@@ -54,7 +57,8 @@ impl OwnOrigins {
         let names_a_user = text.contains('@');
         let is_bare = !names_a_user && origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
         let own_origin = origin.origin().ascii_serialization();
-        let is_own = |root: &BaseUrl| own_origin == root.origin() || (root.is_loopback() && is_loopback(&origin));
+        let may_be_here = |root: &BaseUrl| (self.loopback || root.is_loopback()) && is_loopback(&origin);
+        let is_own = |root: &BaseUrl| own_origin == root.origin() || may_be_here(root);
         is_bare && origin.origin().is_tuple() && (is_own(&self.tools) || is_own(&self.pages))
     }
 }
@@ -62,8 +66,8 @@ impl OwnOrigins {
 fn refusal(name: &str, root: &BaseUrl) -> poem::Error {
     let origin = root.origin();
     let hint = format!(
-        "{name}: must be {origin}. Assistants send no Origin; the operator of the service sets mcp.url to the address in use, and \
-         lists the origins of other pages in cors.origins."
+        "{name}: must be {origin}. The operator of the service sets mcp.url to the address in use, and lists the origins of assistants \
+         that run in a browser in mcp.origins."
     );
     ApiError::new(Code::Forbidden).hint(hint).into()
 }
@@ -74,14 +78,20 @@ mod tests {
 
     fn origins(tools: &str, pages: &str) -> OwnOrigins {
         let listed = vec!["https://app.example.com".to_owned()];
-        OwnOrigins { tools: tools.parse().unwrap(), pages: pages.parse().unwrap(), listed }
+        OwnOrigins { tools: tools.parse().unwrap(), pages: pages.parse().unwrap(), listed, loopback: false }
     }
 
     #[test]
     fn own_and_listed_pages_may_call() {
         let here = origins("http://127.0.0.1:8080", "http://127.0.0.1:8080");
         let public = origins("https://tools.example.org", "https://search.example.org");
+        let open = OwnOrigins { loopback: true, ..public.clone() };
         let cases = [
+            (&open, "http://localhost:6274", true),
+            (&open, "http://127.0.0.1:6274", true),
+            (&open, "http://localhost.evil.example", false),
+            (&open, "http://192.168.0.7:6274", false),
+            (&open, "null", false),
             (&here, "http://127.0.0.1:8080", true),
             (&here, "http://localhost:8080", true),
             (&here, "http://localhost:8081", true),

@@ -89,7 +89,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         None => None,
     };
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
-        Err(too_many(request.uri().path(), seconds))
+        Err(too_many(request.uri().path(), &caller.rate.map_or_else(String::new, |rate| rate.to_string()), seconds))
     } else if let Some(place) = settings.in_flight.take(caller.under_way.clone()) {
         if let Some(standing) = standing {
             request.set_data(standing);
@@ -99,7 +99,9 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         let answer = answer.map(|answer| until_sent(answer.into_response(), place));
         answer.and_then(|answer| settings.within_budget(answer, holders))
     } else {
-        Err(too_many(request.uri().path(), SOON))
+        let spread = limits.map(|(limits, rate)| limits.own().spread(&caller.under_way, rate, SOON));
+        let hint = "Too many requests of this caller are under way. Wait for some of their answers.";
+        Err(too_many(request.uri().path(), hint, spread.unwrap_or(SOON)))
     };
     let is_told = |standing: &Standing| caller.is_told || standing.retry_after.is_some();
     let Some(standing) = standing.filter(is_told) else { return answer };
@@ -216,9 +218,10 @@ impl RateLimit {
 }
 
 /// Returns 429. JSON endpoints of the issuer answer in the form of RFC 6749, section 5.2, readable by scripts of any origin.
-fn too_many(path: &str, seconds: u64) -> Error {
+fn too_many(path: &str, hint: &str, seconds: u64) -> Error {
     if !path.starts_with("/oauth/") || path == "/oauth/authorize" {
-        return ApiError::new(Code::RateLimited).retry_after(seconds).into();
+        let hint = format!("{hint} Try again after the seconds in Retry-After.");
+        return ApiError::new(Code::RateLimited).hint(hint).retry_after(seconds).into();
     }
     let body =
         json!({ "error": "temporarily_unavailable", "error_description": "Too many requests; try again later." });

@@ -1,24 +1,30 @@
-//! Leads from the address of a page with a slash at its end to the page.
+//! Leads from the address of a page or of the tool endpoint with a slash at its end to the one without.
 
 use std::sync::Arc;
 
-use pages::paths::{Methods, is_at, is_below};
+use pages::paths::{Methods, TOOLS, is_at, is_below};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode, Uri, header},
 };
 
-/// Paths for programs, which get the address right or are told that it is wrong.
-const PROGRAMS: [&str; 4] = ["/api", "/mcp", "/oauth", "/.well-known"];
+/// Paths for programs. The refusal of one names the right address.
+const PROGRAMS: [&str; 3] = ["/api", "/oauth", "/.well-known"];
 
-/// The layer that redirects a browser to the page of `pages` that its address means.
+/// The layer that redirects a browser to the page of `pages` that its address means, and an assistant, whose address a person typed, to the
+/// tool endpoint.
 ///
 /// # Errors
 /// The errors of the inner layers.
 pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -> Result<Response> {
-    if matches!(*request.method(), Method::GET | Method::HEAD)
-        && let Some(to) = page(request.uri(), &pages)
-    {
+    let to = if request.uri().path().strip_suffix('/') == Some(TOOLS) {
+        Some(TOOLS.to_owned())
+    } else if matches!(*request.method(), Method::GET | Method::HEAD) {
+        page(request.uri(), &pages)
+    } else {
+        None
+    };
+    if let Some(to) = to {
         let response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, to);
         return Ok(response.header(header::CACHE_CONTROL, "no-store").finish());
     }

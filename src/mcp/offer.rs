@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     catalogue::{self, Declaration, Effect},
     schema::{Arguments, Document, Object},
+    values::without_fraction,
 };
 
 /// The beginning of the description of a tool with kinds.
@@ -44,6 +45,21 @@ impl Offers {
         name_other_uses(&mut offers);
         let tools = offers.chunk_by(|a, b| a.declaration.name == b.declaration.name).filter_map(tool).collect();
         Self { offers, tools }
+    }
+
+    /// Returns the arguments that a call of the tool `name` means. Forms and the strict modes of models send every argument, so one that is
+    /// optional and empty, or equal to its declared default, is as if it had not been sent.
+    #[must_use]
+    pub fn meant(&self, name: &str, mut arguments: Object) -> Object {
+        let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else { return arguments };
+        let schema = &tool.input_schema;
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let default = |name: &str| properties?.get(name)?.get("default");
+        let is_default = |name: &str, value: &Value| default(name) == Some(&without_fraction(value.clone()));
+        arguments.retain(|name, value| is_required(name) || !(is_empty(value) || is_default(name, value)));
+        arguments
     }
 
     /// Returns what a call of the tool `name` with `arguments` does. `None` if there is no such tool.
@@ -94,6 +110,16 @@ impl Offer {
     #[must_use]
     pub fn most_rows(&self) -> Option<u64> {
         self.arguments.schemas.get("limit")?["maximum"].as_u64()
+    }
+}
+
+/// Returns whether a form sends this for an argument that nobody filled in.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
 
@@ -161,6 +187,31 @@ mod tests {
 
     fn schema_of(tool: &Tool) -> Value {
         Value::Object((*tool.input_schema).clone())
+    }
+
+    #[test]
+    fn what_is_empty_or_a_declared_default_is_as_if_it_had_not_been_sent() {
+        let offers = offers();
+        let meant =
+            |name: &str, arguments: Value| Value::Object(offers.meant(name, arguments.as_object().unwrap().clone()));
+        for tool in offers.tools() {
+            let mut arguments = Object::new();
+            for (name, schema) in schema_of(tool)["properties"].as_object().unwrap() {
+                arguments.extend(schema.get("default").map(|default| (name.clone(), default.clone())));
+            }
+            assert_eq!(meant(&tool.name, Value::Object(arguments)), json!({}), "{}", tool.name);
+        }
+        for (tool, arguments, expected) in [
+            ("list_properties", json!({ "search": "", "days": 28, "sort": "-clicks" }), json!({})),
+            ("list_properties", json!({ "days": 28.0, "search": "shop" }), json!({ "search": "shop" })),
+            ("list_properties", json!({ "days": 7, "favorite": null }), json!({ "days": 7 })),
+            ("get_performance", json!({ "property": "", "dimensions": [], "offset": 0 }), json!({ "property": "" })),
+            ("get_performance", json!({ "dimensions": ["query"], "filters": [] }), json!({ "dimensions": ["query"] })),
+            ("list_records", json!({ "kind": "segments", "suggest": false }), json!({ "kind": "segments" })),
+            ("no_such_tool", json!({ "a": "" }), json!({ "a": "" })),
+        ] {
+            assert_eq!(meant(tool, arguments.clone()), expected, "{tool} {arguments}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     answer,
@@ -202,9 +202,9 @@ impl Server {
         match message["method"].as_str()? {
             // A call that is refused for other reasons needs none.
             "tools/call" => {
-                let none = Map::new();
-                let arguments = params["arguments"].as_object().unwrap_or(&none);
-                self.0.offers.find(text("name"), arguments)?.ok()?.operation.scope
+                let arguments = params["arguments"].as_object().cloned().unwrap_or_default();
+                let arguments = self.0.offers.meant(text("name"), arguments);
+                self.0.offers.find(text("name"), &arguments)?.ok()?.operation.scope
             }
             "resources/read" => resources::needed(text("uri")),
             // Names of properties are completed.
@@ -215,6 +215,7 @@ impl Server {
 
     /// Calls the tool `name` on behalf of the caller of `outer`.
     async fn answer(&self, name: &str, arguments: JsonObject, outer: &Parts) -> Result<CallToolResult, ErrorData> {
+        let arguments = self.0.offers.meant(name, arguments);
         let offer = match self.0.offers.find(name, &arguments) {
             Some(Ok(offer)) => offer,
             Some(Err(refusal)) => return Ok(refusal::refused(&refusal, None)),

@@ -49,10 +49,16 @@ pub fn etag(row: &impl Serialize) -> String {
 
 impl IfMatch {
     /// Fails if the header was sent and does not name the current state of `row`. The part after a dot in a tag is not part of the state.
-    /// Weak tags never match. A tag without quotes is invalid.
+    /// A tag without quotes is invalid.
+    ///
+    /// Proxies that compress answers make their tags weak or add a suffix, and clients send back what they got. The tag of a record is a
+    /// digest of its state, so its value decides although RFC 9110 section 13.1.1 asks for a strong comparison.
     pub fn check(&self, row: &impl Serialize) -> Result<(), Error> {
         let current = etag(row);
-        let is_current = |tag: &str| tag == "*" || tag == current || state_of(tag).is_some_and(|tag| tag == current);
+        let is_current = |tag: &str| {
+            let tag = as_sent(tag);
+            tag == "*" || tag == current || state_of(&tag).is_some_and(|tag| tag == current)
+        };
         let named = |list: &String| list.split(',').map(str::trim).any(is_current);
         if self.0.is_empty() || self.0.iter().any(named) {
             Ok(())
@@ -62,6 +68,14 @@ impl IfMatch {
             Err(Error::PreconditionFailed)
         }
     }
+}
+
+/// Returns the tag as this service sent it: without the mark and the suffix that proxies add to tags of answers that they compress.
+fn as_sent(tag: &str) -> String {
+    let tag = tag.strip_prefix("W/").unwrap_or(tag);
+    let suffix = ["-gzip\"", "--gzip\"", ";gzip\"", "-br\"", ";br\"", "-zstd\"", "-deflate\""];
+    let plain = suffix.iter().find_map(|suffix| tag.strip_suffix(suffix));
+    plain.map_or_else(|| tag.to_owned(), |plain| format!("{plain}\""))
 }
 
 /// Returns the record's tag in the tag of an answer that shows more than the record's state.
@@ -329,7 +343,16 @@ mod tests {
         assert!(sent(&[&shown]).check(&row).is_ok(), "the tag of an answer names the state of its record");
         let other = format!("{}.shown\"", etag(&("a", 2)).trim_end_matches('"'));
         assert!(sent(&[&other]).check(&row).is_err());
-        for stale in [sent(&["\"x\""]), sent(&[&format!("W/{current}")]), sent(&[&etag(&("a", 2))]), sent(&[""])] {
+        let opaque = current.trim_matches('"');
+        for coded in ["W/\"{}\"", "\"{}-gzip\"", "W/\"{}-gzip\"", "\"{}--gzip\"", "\"{};br\"", "\"{}.shown-gzip\""] {
+            assert!(
+                sent(&[&coded.replace("{}", opaque)]).check(&row).is_ok(),
+                "{coded}: a proxy compressed the answer"
+            );
+        }
+        for stale in
+            [sent(&["\"x\""]), sent(&["W/\"x\""]), sent(&["\"x-gzip\""]), sent(&[&etag(&("a", 2))]), sent(&[""])]
+        {
             assert!(stale.check(&row).is_err(), "{stale:?}");
         }
     }

@@ -8,6 +8,7 @@ use api::{
     team::{GrantRole, GrantStatus, GrantUpdate, InviteInput, TeamGrant},
 };
 use chrono::{DateTime, TimeDelta, Utc};
+use common::mail_address;
 use entity::{
     property,
     team_grant::{self, Column, Entity},
@@ -98,7 +99,9 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
             "email: has characters that cannot be seen or that turn the direction of text; type it anew",
         ));
     }
-    let email_key = entity::email_key(&input.email);
+    // As the provider of the invited person writes it.
+    let email = mail_address::in_ascii(&input.email).unwrap_or_else(|| trimmed(&input.email));
+    let email_key = entity::email_key(&email);
     if owner.email_key.as_deref() == Some(email_key.as_str()) {
         return Err(Error::invalid("email: is your own address; invite somebody else"));
     }
@@ -112,7 +115,7 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
     let row = team_grant::ActiveModel {
         id: Set(id),
         owner_id: Set(owner.id),
-        email: Set(trimmed(&input.email)),
+        email: Set(email),
         email_key: Set(email_key),
         role: Set(stored(input.role)),
         all_properties: Set(coverage.is_all()),

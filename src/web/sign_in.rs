@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::error::ApiError;
 use chrono::{DateTime, Utc};
-use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
+use common::{base_url::BaseUrl, clock::Clock, digest::same, random::Random, secrets::Secrets};
 use identity::{
     Users,
     credentials::{SESSION_COOKIE, cookies, is_same_origin},
@@ -15,7 +15,7 @@ use maud::html;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use pages::{
     attempts::{self, SpentAttempts},
-    cookie::{self, SealedCookie},
+    cookie::{self, AttemptCookies},
     form,
     own_host::on_own_host,
     page::Page,
@@ -23,7 +23,7 @@ use pages::{
 };
 use poem::{
     EndpointExt, IntoResponse, Request, Response, RouteMethod, get, handler,
-    http::{StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     post,
     web::Data,
 };
@@ -50,7 +50,7 @@ pub struct BrowserSignIn {
     base_url: BaseUrl,
     spent: SpentAttempts,
     session_cookie: String,
-    attempt_cookie: SealedCookie,
+    attempts: AttemptCookies,
 }
 
 /// The state of an attempt between leaving for the issuer and the callback.
@@ -114,7 +114,7 @@ impl BrowserSignIn {
             base_url: base_url.clone(),
             spent: SpentAttempts::default(),
             session_cookie: base_url.host_cookie(SESSION_COOKIE),
-            attempt_cookie: SealedCookie::new(ATTEMPT_COOKIE, attempts::LIFETIME, secrets, base_url),
+            attempts: AttemptCookies::new(ATTEMPT_COOKIE, secrets, base_url),
         }
     }
 
@@ -129,7 +129,7 @@ impl BrowserSignIn {
         )
     }
 
-    async fn leave(&self, begin: Begin) -> Result<Response, SignInError> {
+    async fn leave(&self, headers: &HeaderMap, begin: Begin) -> Result<Response, SignInError> {
         let remembered = Remembered {
             state: self.random.token(),
             nonce: self.random.token(),
@@ -145,31 +145,24 @@ impl BrowserSignIn {
             max_age: again.then_some(0),
         };
         let address = self.relying_party.authorize_url(&attempt(&remembered), wishes).await?;
-        let sealed = self.attempt_cookie.sealed(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
+        let sealed = self.attempts.sealed(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
         let mut response = redirect(address.as_str());
-        self.attempt_cookie.set(&mut response, &sealed);
+        self.attempts.set(&mut response, headers, &remembered.state, &sealed);
         Ok(response)
     }
 
-    /// Responds to the callback. The first callback of an attempt uses it up and removes the cookie, with any result, so
-    /// an attempt makes at most one request to the issuer. A callback of another attempt does not affect the current one.
+    /// Responds to the callback. The first callback of an attempt uses it up and removes its cookie, with any result, so
+    /// an attempt makes at most one request to the issuer. Attempts of other tabs go on.
     async fn come_back(&self, request: &Request, answer: Answer) -> Response {
-        let attempted = match self.remembered(request) {
-            None => Err((SignInError::Lost, account::PATH.to_owned())),
-            Some(remembered) if answer.state.as_deref() != Some(&remembered.state) => {
-                return page(&SignInError::Lost, account::PATH);
-            }
-            Some(remembered) if !self.spent.spend(&remembered.state, self.clock.now()) => {
-                Err((SignInError::Lost, remembered.return_to))
-            }
-            Some(remembered) => {
-                self.finish(request, answer, &remembered).await.map_err(|error| (error, remembered.return_to))
-            }
+        let remembered = answer.state.as_deref().and_then(|state| self.remembered(request, state));
+        let Some(remembered) = remembered else { return page(&SignInError::Lost, account::PATH) };
+        let attempted = if self.spent.spend(&remembered.state, self.clock.now()) {
+            self.finish(request, answer, &remembered).await
+        } else {
+            Err(SignInError::Lost)
         };
-        let mut response = attempted.unwrap_or_else(|(error, return_to)| page(&error, &return_to));
-        if self.attempt_cookie.is_sent(request.headers()) {
-            self.attempt_cookie.remove(&mut response);
-        }
+        let mut response = attempted.unwrap_or_else(|error| page(&error, &remembered.return_to));
+        self.attempts.remove(&mut response, &remembered.state);
         response
     }
 
@@ -203,9 +196,9 @@ impl BrowserSignIn {
         Ok(response)
     }
 
-    fn remembered(&self, request: &Request) -> Option<Remembered> {
-        let remembered: Remembered = self.attempt_cookie.open(request.headers())?;
-        (self.clock.now() < remembered.expires_at).then_some(remembered)
+    fn remembered(&self, request: &Request, state: &str) -> Option<Remembered> {
+        let remembered: Remembered = self.attempts.open(request.headers(), state)?;
+        (same(&remembered.state, state) && self.clock.now() < remembered.expires_at).then_some(remembered)
     }
 }
 
@@ -221,7 +214,7 @@ fn attempt(remembered: &Remembered) -> Attempt {
 async fn login(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> poem::Result<Response> {
     let begin = Begin::of(request)?;
     let return_to = begin.return_to.clone().unwrap_or_else(|| account::PATH.to_owned());
-    Ok(sign_in.leave(begin).await.unwrap_or_else(|error| page(&error, &return_to)))
+    Ok(sign_in.leave(request.headers(), begin).await.unwrap_or_else(|error| page(&error, &return_to)))
 }
 
 #[handler]

@@ -30,9 +30,5 @@ fn no_vulnerable_code_of_a_dependency_is_linked() {
     assert_eq!(of(&functions, "quick_xml"), [] as [&str; 0], "RUSTSEC-2026-0194 and -0195: its parser of XML");
 
     let rsa = of(&functions, "rsa");
-    assert!(rsa.iter().any(|function| function.ends_with("::verify")), "it verifies ID tokens: {rsa:?}");
-    for private in ["PrivateKey", "decrypt", "blind", "SigningKey", "::sign"] {
-        let found: Vec<_> = rsa.iter().filter(|function| function.contains(private)).collect();
-        assert!(found.is_empty(), "RUSTSEC-2023-0071: the timing of operations with a private key: {found:?}");
-    }
+    assert_eq!(rsa, [] as [&str; 0], "RUSTSEC-2023-0071: the timing of operations with a private key");
 }

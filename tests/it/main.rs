@@ -61,6 +61,7 @@ mod system;
 mod versions;
 mod wire;
 mod withdrawals;
+mod world;
 
 /// The allocator of the program, which is faster than the system's.
 #[global_allocator]

@@ -116,7 +116,6 @@ async fn a_slash_at_the_end_leads_to_the_page() {
         "/%5Cevil.example/",
         "/api/tags/",
         "/api/",
-        "/mcp/",
         "/oauth/authorize/",
         "/.well-known/openid-configuration/",
     ] {

@@ -48,7 +48,11 @@ async fn on_https(issuer: &TestApp) -> TestApp {
 
 fn set_cookie(answer: &reqwest::Response, name: &str) -> String {
     let lines = answer.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    lines.into_iter().find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("no {name}")).into()
+    lines
+        .into_iter()
+        .find(|line| line.starts_with(&format!("{name}=")) || line.starts_with(&format!("{name}_")))
+        .unwrap_or_else(|| panic!("no {name}"))
+        .into()
 }
 
 /// The URL that the browser is sent to after the owner consents on the page at `location`.

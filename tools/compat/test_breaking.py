@@ -60,6 +60,7 @@ BREAKING = {
     "request body.name: is gone": lambda d, o, s: s["TagInput"]["properties"].pop("name"),
     "request body.name: maxLength was 100 and is 9": lambda d, o, s: s["TagInput"]["properties"]["name"].update(maxLength=9),
     "request body.name: minLength was 1 and is 2": lambda d, o, s: s["TagInput"]["properties"]["name"].update(minLength=2),
+    "request body.name: pattern was none and is b": lambda d, o, s: s["TagInput"]["properties"]["name"].update({"pattern": "a", "x-pattern": "b"}),
     "request body.name: pattern was none and is a": lambda d, o, s: s["TagInput"]["properties"]["name"].update(pattern="a"),
     "request body.color: refuses ['blue'] now": lambda d, o, s: s["TagInput"]["properties"]["color"].update(enum=["red"]),
     "request body.order: its type": lambda d, o, s: s["TagInput"]["properties"]["order"].update(type="string"),

@@ -109,3 +109,20 @@ def errors_have_one_shape(context, response, case):
         assert body.get("hint"), f"a refusal of input without a hint: {body}"
     if response.status_code == 401:
         assert "resource_metadata=" in response.headers.get("www-authenticate", [""])[0]
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Texts follow the exact patterns: those that clients get say only what every regular-expression engine can."""
+
+    def visit(node):
+        if isinstance(node, dict):
+            if "x-pattern" in node:
+                node["pattern"] = node["x-pattern"]
+            for child in node.values():
+                visit(child)
+        elif isinstance(node, list):
+            for child in node:
+                visit(child)
+
+    visit(raw_schema)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Signs in with the metadata of common assistants, then uses the tool endpoint with the official clients of the Model Context Protocol in
-# TypeScript and Python, from sign-in to the last tool, and with the protocol's conformance runner.
+# TypeScript and Python, from sign-in to the last tool, with the protocol's conformance runner, and with official SDKs as they are
+# (sdks/run.sh).
 # usage: tools/mcp/run.sh
-# Everything is installed and kept below target/mcp. SERVER names a built `sightline` to use instead of building one. Needs Rust, Node 20
-# and Python 3.11.
+# Everything is installed and kept below target/mcp. SERVER names a built `sightline` to use instead of building one. MCP_SDKS says which
+# SDKs: `all` unless set, or `few`. Needs Rust, Node 20 and Python 3.11.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -44,4 +45,6 @@ node connect-provider.mjs "$url"
 node client.mjs "$url/mcp"
 "$PYTHON" client.py "$url/mcp" "$work/certificate.pem"
 node conformance.mjs "$url"
-echo "test-mcp: two official clients used every tool, and the conformance runner's scenarios that apply passed"
+# Each of these has a service of its own.
+SERVER=$server "$here/sdks/run.sh"
+echo "test-mcp: two official clients used every tool, the conformance runner's scenarios that apply passed, and SDKs signed in and refreshed"

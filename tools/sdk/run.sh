@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Makes clients from openapi.json with other people's generators, compiles them, and makes typed calls with each against
-# a running server.
+# a running server. Then makes each read that the converters of Postman and Bruno make of the document that the server serves.
 # usage: tools/sdk/run.sh [openapi.json]
-# Everything is installed and generated below target/sdk, which is kept between runs. SERVER names a built `sightline` to
-# use instead of building one. Needs Rust, Node 20 and Python 3.11; Java comes with a Python package.
+# Everything is installed and generated below target/sdk, which is kept between runs, but for Debian's packages of Ruby, PHP, Go and
+# Java, which are installed where they are missing. SERVER names a built `sightline` to use instead of building one. Needs Rust, Node 20,
+# Python 3.11 and Debian; the Java that generates comes with a Python package.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -36,11 +37,25 @@ finish() {
 trap finish EXIT
 
 # The installation is made anew when the list of what it holds has changed.
+# usage: install_node FROM TO
 install_node() {
-    if cmp -s "$here/typescript/package-lock.json" "$work/node_modules/installed.json"; then return; fi
-    cp "$here/typescript/package.json" "$here/typescript/package-lock.json" "$work/"
-    npm ci --prefix "$work" --no-audit --no-fund
-    cp "$work/package-lock.json" "$work/node_modules/installed.json"
+    if cmp -s "$1/package-lock.json" "$2/node_modules/installed.json"; then return; fi
+    mkdir -p "$2"
+    cp "$1/package.json" "$1/package-lock.json" "$2/"
+    npm ci --prefix "$2" --no-audit --no-fund
+    cp "$2/package-lock.json" "$2/node_modules/installed.json"
+}
+
+# The interpreters and compilers of four languages, and what the clients need beside their standard libraries.
+install_debian() {
+    local packages=() package
+    for package in ruby ruby-typhoeus php-cli php-curl php-mbstring php-guzzlehttp-guzzle golang-go golang-golang-x-oauth2-dev \
+        libgeronimo-annotation-1.3-spec-java; do
+        if ! dpkg -s "$package" >/dev/null 2>&1; then packages+=("$package"); fi
+    done
+    if ! command -v javac >/dev/null; then packages+=(default-jdk-headless); fi
+    if [ ${#packages[@]} = 0 ]; then return; fi
+    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
 # generator, folder, options
@@ -48,6 +63,14 @@ openapi_generator() {
     rm -rf "$work/$2/client"
     "$work/venv/bin/openapi-generator-cli" generate -i "$document" -g "$1" -o "$work/$2/client" \
         --additional-properties="$3"
+}
+
+# Four clients by one Java process, which spends most of its time on starting and on reading the document. The files generator.json name
+# document and folders as they are below target/sdk.
+openapi_generator_batch() {
+    rm -rf "$work"/{ruby,php,go,java}
+    cp "$document" "$work/openapi.json"
+    (cd "$work" && venv/bin/openapi-generator-cli batch --fail-fast "$here"/{ruby,php,go,java}/generator.json)
 }
 
 # A Python client is installed as a package, so that its metadata is held to the standards too, and imported whole.
@@ -96,8 +119,28 @@ compile_rust() {
     CARGO_TARGET_DIR=$work/rust/target RUSTFLAGS="-D warnings" cargo build --manifest-path "$work/rust/call/Cargo.toml"
 }
 
+# Go finds the client and Debian's packages in its older way, by GOPATH, and so fetches no modules.
+compile_go() {
+    mkdir -p "$work/go/src/call"
+    cp "$here/go/main.go" "$work/go/src/call/"
+    local settings=(GO111MODULE=off GOPATH="$work/go:/usr/share/gocode" GOCACHE="$work/go-cache" GOFLAGS= GOTOOLCHAIN=local)
+    env "${settings[@]}" go vet sightline call
+    env "${settings[@]}" go build -o "$work/go/call" call
+}
+
+# Debian has not all of Jackson that the client needs, and the generator holds it. `classpath` is used again to call.
+compile_java() {
+    local generator
+    generator=$("$work/venv/bin/python" -c 'import openapi_generator_cli as package; print(package.__path__[0])')
+    classpath=$work/java/classes:$generator/openapi-generator.jar:/usr/share/java/geronimo-annotation-1.3-spec.jar
+    find "$work/java/client/src/main" -name '*.java' >"$work/java/sources"
+    javac -proc:none -nowarn -encoding UTF-8 -cp "$classpath" -d "$work/java/classes" @"$work/java/sources" "$here/java/Call.java"
+}
+
 step "Python tools installed" install_python "$here/python/requirements.txt"
-step "Node tools installed" install_node
+step "Node tools installed" install_node "$here/typescript" "$work"
+step "converters installed" install_node "$here/converters" "$work/converters"
+step "Ruby, PHP, Go and Java installed" install_debian
 
 version=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["info"]["version"])' "$document")
 step "openapi-generator python: generated" openapi_generator python python "$package,packageVersion=$version"
@@ -114,6 +157,9 @@ step "@hey-api/openapi-ts: compiled with its calls" compile_typescript hey-api
 step "openapi-generator rust: generated" openapi_generator rust rust \
     "$package,supportMultipleResponses=true,useSingleRequestParameter=true"
 step "openapi-generator rust: compiled with its calls" compile_rust
+step "openapi-generator ruby, php, go, java: generated" openapi_generator_batch
+step "openapi-generator go: compiled with its calls" compile_go
+step "openapi-generator java: compiled with its calls" compile_java
 
 step "server built" find_server
 step "server started" start_server SIGHTLINE_LISTEN=127.0.0.1:0 SIGHTLINE_RATE_LIMIT__ENABLED=false serve
@@ -126,4 +172,9 @@ for client in typescript-fetch openapi-typescript hey-api; do
     step "$client: called" node "$work/$client/js/$client.js"
 done
 step "openapi-generator rust: called" "$work/rust/target/debug/call"
-echo "sdk-check: six generated clients compile, and each made its typed calls against $BASE_URL"
+step "openapi-generator ruby: loaded and called" ruby -I "$work/ruby/client/lib" "$here/ruby/call.rb"
+step "openapi-generator php: loaded and called" php "$here/php/call.php" "$work/php/client"
+step "openapi-generator go: called" "$work/go/call"
+step "openapi-generator java: called" java -cp "$classpath" Call
+step "Postman's and Bruno's converters: reads made" env PACKAGES="$work/converters" node "$here/converters/call.mjs"
+echo "sdk-check: ten generated clients compile, and each made its typed calls against $BASE_URL; so did two converters' reads"

@@ -2,6 +2,7 @@
 
 mod examples;
 mod parameters;
+mod patterns;
 mod questions;
 mod responses;
 mod schemas;
@@ -86,6 +87,7 @@ const PASSES: &[Pass] = &[
     mark_idempotency,
     name_roles,
     examples::insert,
+    patterns::make_portable,
 ];
 
 /// The document without locations, which is the same wherever it is published.

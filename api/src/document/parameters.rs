@@ -17,7 +17,7 @@ pub fn document_all(document: &mut Value) {
     each_operation(document, |operation, object| {
         let mut parameters: Vec<Value> =
             operation.path_parameters.iter().map(|parameter| reference(parameter.words().0)).collect();
-        parameters.extend(operation.parameters().iter().map(query_parameter));
+        parameters.extend(operation.parameters().iter().map(|parameter| query_parameter(operation, parameter)));
         parameters.extend(header_parameters(operation));
         object.insert("parameters".to_owned(), Value::Array(parameters));
     });
@@ -25,7 +25,12 @@ pub fn document_all(document: &mut Value) {
     components.map(|c| c.insert("parameters".to_owned(), shared()));
 }
 
-fn query_parameter(parameter: &ParameterDoc) -> Value {
+/// Examples of parameters that several operations share, for an operation that does not take the shared one: the operation's id, the
+/// parameter, the example. Programs fill optional parameters from their examples.
+const OWN_EXAMPLES: [(&str, &str, &str); 1] =
+    [("listPropertyCountries", "metricFilters", "countries.impressions>=100,countries.position<=10")];
+
+fn query_parameter(operation: &Operation, parameter: &ParameterDoc) -> Value {
     let mut schema = (parameter.schema)();
     if let Some(default) = parameter.default {
         schema["default"] = typed(&schema, default);
@@ -34,7 +39,8 @@ fn query_parameter(parameter: &ParameterDoc) -> Value {
     if let Some(default) = parameter.default {
         description = format!("{description} Default: `{default}`.");
     }
-    let example = typed(&schema, parameter.example);
+    let own = OWN_EXAMPLES.iter().find(|(id, name, _)| (*id, *name) == (operation.id, parameter.name));
+    let example = typed(&schema, own.map_or(parameter.example, |(_, _, example)| example));
     let place = Place { name: parameter.name, within: "query", required: parameter.required };
     place.parameter(&description, schema, example)
 }
@@ -116,7 +122,7 @@ fn shared() -> Value {
         header(
             "X-API-Version",
             "Pins the API version; a version that is not served is refused with 400.",
-            json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$" }),
+            json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$", "default": VERSION }),
             VERSION,
         ),
     );

@@ -238,7 +238,7 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
         .collect();
     let mut response = json!({
         "description": format!("{text}. {list}"),
-        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ApiError" }, "examples": examples } },
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorBody" }, "examples": examples } },
     });
     let mut headers = common_headers(operation);
     headers.push("Cache-Control");

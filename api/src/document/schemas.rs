@@ -24,7 +24,7 @@ pub fn add_shared(document: &mut Value) {
 /// Lists the error codes beside the type of `code`, and not as its `enum`: generated clients would refuse a code that is added later.
 pub fn list_error_codes(document: &mut Value) {
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-    let field = &mut document["components"]["schemas"]["ApiError"]["properties"]["code"];
+    let field = &mut document["components"]["schemas"]["ErrorBody"]["properties"]["code"];
     field["examples"] = json!(codes);
     field["x-extensible-enum"] = json!(codes);
 }

@@ -132,7 +132,7 @@ pub struct Comparison {
     /// the day before; `previous_period_same_weekdays` the window moved back by whole weeks, as few as its length allows;
     /// `previous_calendar_period` as many whole months, for a window of whole months, quarters or years; `previous_year` the same
     /// dates a year before, where 29 February becomes 28; `previous_year_same_weekdays` 364 days before. It must not begin more
-    /// than 16 months back. Without it, and without both dates: no comparison.
+    /// than 16 months back. Beside both dates it has no effect. Without it, and without both dates: no comparison.
     #[param(example = "previous_period", shorthand)]
     pub compare: Option<Compare>,
     /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length (warning
@@ -165,9 +165,6 @@ impl Comparison {
     }
 
     pub(crate) fn check(&self) -> Result<(), ApiError> {
-        if self.compare.is_some() && (self.compare_start.is_some() || self.compare_end.is_some()) {
-            return Err(ApiError::invalid("compare", "give either compare or compareStart and compareEnd"));
-        }
         check_pair(("compareStart", self.compare_start), ("compareEnd", self.compare_end))
     }
 }

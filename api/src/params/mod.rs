@@ -232,7 +232,12 @@ impl ParamValue for bool {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| "must be true or false".to_owned())
+        // Some languages write `1` and `0`, and leave nothing else.
+        match text {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err("must be true or false".to_owned()),
+        }
     }
 
     fn to_value(&self) -> Value {

@@ -24,6 +24,9 @@ const CONVENTIONS: [&str; 10] = [
     "pageLimit",
 ];
 
+/// The name of a comparison, and the dates that make it mean nothing.
+const BOTH_FORMS: [&str; 3] = ["compare", "compareStart", "compareEnd"];
+
 /// The parameter that asks other services for a dry run. It is never ignored, because the write would be made.
 const DRY_RUN: &str = "dryRun";
 
@@ -87,6 +90,9 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
             None if name == DRY_RUN => return Err(no_dry_run(operation)),
             None => return Err(misspelt(name, &known)),
         }
+    }
+    if operation.question.is_some() && BOTH_FORMS.iter().all(|name| query.names().any(|given| given == *name)) {
+        ignored.0.push(BOTH_FORMS[0]);
     }
     Ok(ignored)
 }

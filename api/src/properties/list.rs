@@ -29,7 +29,7 @@ pub struct PropertyParams {
     #[param(flatten)]
     pub metrics: HeadlineParams,
     /// False leaves the headline out. Nothing is then read from the search engine, and `access` is what is known without it.
-    #[param(default = "true", example = "false")]
+    #[param(default = "true", example = "true")]
     pub headline: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct PropertyListParams {
     #[param(flatten)]
     pub metrics: HeadlineParams,
     /// False leaves headlines out. Nothing is then read from the search engine, and `access` is what is known without it.
-    #[param(default = "true", example = "false")]
+    #[param(default = "true", example = "true")]
     pub headline: bool,
     /// The properties to list.
     #[param(flatten)]

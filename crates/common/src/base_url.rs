@@ -27,7 +27,7 @@ struct Inner {
 
 /// The error for a text that is not a [`BaseUrl`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an http or https URL without a user name, a password, a query, a fragment and a slash at the end")]
+#[error("not an http or https URL without a user name, a password, a path, a query, a fragment and a slash at the end")]
 pub struct InvalidBaseUrl;
 
 impl BaseUrl {
@@ -98,7 +98,7 @@ impl FromStr for BaseUrl {
         let url = Url::parse(text).map_err(|_| InvalidBaseUrl)?;
         let is_root = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
         let names_somebody = !url.username().is_empty() || url.password().is_some();
-        if !is_root || !url.has_host() || names_somebody || text.ends_with('/') {
+        if !is_root || !url.has_host() || names_somebody || text.ends_with('/') || url.path() != "/" {
             return Err(InvalidBaseUrl);
         }
         let origin = url.origin().ascii_serialization();
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_root_keeps_its_text_and_knows_its_origin() {
         for (text, origin, https, secure, loopback) in [
-            ("https://Search.Example.org:443/app", "https://search.example.org", true, true, false),
+            ("https://Search.Example.org:443", "https://search.example.org", true, true, false),
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080", false, true, true),
             ("http://[::1]:8080", "http://[::1]:8080", false, true, true),
             ("http://0.0.0.0:8080", "http://0.0.0.0:8080", false, false, false),
@@ -160,6 +160,8 @@ mod tests {
             "//a.example",
             "ftp://a.example",
             "https://a.example/",
+            "https://a.example/app",
+            "https://a.example//",
             "https://a.example?b",
             "https://a.example#c",
             "https://user@a.example",

@@ -12,6 +12,7 @@ pub mod digest;
 pub mod disk;
 pub mod file_lock;
 pub mod json;
+pub mod mail_address;
 pub mod places;
 pub mod plain_text;
 pub mod private_files;

@@ -75,9 +75,13 @@ pub fn presents_token(headers: &HeaderMap) -> bool {
 
 /// Returns every value of the cookie `name` in a request.
 pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    all_cookies(headers).filter(move |(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// Returns names and values of the cookies in a request. Browsers send the oldest first (RFC 6265 section 5.4).
+pub fn all_cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value)
+    lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
 }
 
 /// The value of `WWW-Authenticate` for a 401 or 403 about a token.

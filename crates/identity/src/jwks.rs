@@ -57,8 +57,6 @@ pub struct Jwks {
 
 struct KeySet {
     by_id: HashMap<String, Arc<PublicKey>>,
-    /// The key set as the issuer sent it.
-    document: Value,
 }
 
 impl Jwks {
@@ -89,14 +87,6 @@ impl Jwks {
                 Attempt::UnderWay(_) | Attempt::Failed(_) => Err(KeyError::Unknown),
             },
         }
-    }
-
-    /// Returns the key set as the issuer sent it, fetched again if it lacks the key `kid`.
-    pub(super) async fn document(&self, kid: Option<&str>) -> Result<Value, IssuerUnavailable> {
-        if let Err(KeyError::Unavailable(error)) = self.key(kid).await {
-            return Err(error);
-        }
-        Ok(self.first().await?.document.clone())
     }
 
     fn kept(&self) -> Option<(TimeDelta, Arc<KeySet>)> {
@@ -156,7 +146,7 @@ async fn fetch(issuer: &Issuer) -> Result<KeySet, IssuerUnavailable> {
     // An unknown key type must not hide the other keys.
     let keys = listed.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
     let by_id = keys.filter_map(|key: Jwk| usable(&key)).collect();
-    Ok(KeySet { by_id, document })
+    Ok(KeySet { by_id })
 }
 
 /// Returns the key and its id if it is an asymmetric signing key.

@@ -9,6 +9,7 @@ pub mod clients;
 pub mod credentials;
 pub mod departures;
 pub mod grants;
+mod id_token;
 pub mod introspection;
 pub mod issuer;
 pub mod issuer_session;

@@ -2,30 +2,36 @@
 
 use std::time::Duration;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use chrono::{DateTime, SubsecRound as _, Utc};
+use chrono::{DateTime, Utc};
 use common::{
     bounded::{self, Unread},
     clock::Clock,
-    plain_text,
     urls::is_secure,
 };
-use openidconnect::{
-    AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndUserEmail, HttpRequest, HttpResponse, LoginHint,
-    Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
-    TokenResponse, TokenUrl, UserInfoError, UserInfoUrl,
-    core::{
-        CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenClaims,
-        CoreJsonWebKeySet, CoreUserInfoClaims,
-    },
+use oauth2::{
+    EmptyExtraTokenFields, RefreshToken, StandardRevocableToken, StandardTokenIntrospectionResponse, TokenResponse,
+    basic::{BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenType},
 };
-use reqwest::StatusCode;
+use openidconnect::{
+    AccessToken, AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, LoginHint,
+    Nonce, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, TokenUrl, UserInfoUrl,
+    core::{CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod},
+};
+use reqwest::{StatusCode, header::CONTENT_TYPE};
 use sea_orm::DbErr;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 use uuid::Uuid;
 
-use super::{Claims, Email, IssuerUnavailable, issuer::Issuer, jwks::Jwks, metadata::Metadata, token::LEEWAY};
+use super::{
+    Claims, Email, IssuerUnavailable,
+    id_token::{self, Expected, IdToken, Profile, Unverified},
+    issuer::Issuer,
+    jwks::Jwks,
+    metadata::Metadata,
+};
+
+pub use super::id_token::StatedAddress;
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
@@ -64,15 +70,6 @@ pub struct Redeemed {
     pub proven_at: Option<DateTime<Utc>>,
 }
 
-/// An e-mail address as an issuer states it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatedAddress {
-    /// The address.
-    pub address: String,
-    /// True if the issuer has verified it. `None` if the issuer does not say.
-    pub verified: Option<bool>,
-}
-
 /// The demands on the issuer's sign-in.
 #[derive(Debug, Default)]
 pub struct Wishes {
@@ -101,6 +98,8 @@ pub struct RelyingParty {
     client_id: ClientId,
     client_secret: Option<ClientSecret>,
     redirect_url: RedirectUrl,
+    /// Further audiences that ID tokens for this client may have.
+    trusted_audiences: Vec<String>,
     /// True if an address that the ID token lacks is asked for at the userinfo endpoint.
     reads_userinfo: bool,
     clock: Clock,
@@ -118,7 +117,14 @@ impl RelyingParty {
         let redirect_url = RedirectUrl::new(back)?;
         let client_secret = client_secret.map(ClientSecret::new);
         let client_id = ClientId::new(client_id.to_owned());
-        Ok(Self { keys, client_id, client_secret, redirect_url, reads_userinfo: false, clock })
+        let trusted_audiences = Vec::new();
+        Ok(Self { keys, client_id, client_secret, redirect_url, trusted_audiences, reads_userinfo: false, clock })
+    }
+
+    /// Returns the client with further audiences that its ID tokens may have, beside those that `azp` vouches for.
+    #[must_use]
+    pub fn trusting(self, trusted_audiences: Vec<String>) -> Self {
+        Self { trusted_audiences, ..self }
     }
 
     /// Returns the client with a question to the userinfo endpoint for each ID token without an address.
@@ -158,77 +164,123 @@ impl RelyingParty {
 
     /// Exchanges the code and verifies the ID token in the response. An invalid code costs one request to the issuer.
     pub async fn redeem(&self, code: String, attempt: Attempt) -> Result<Redeemed, SignInError> {
-        let metadata: Metadata = (*self.issuer().metadata().await?).clone();
+        let metadata = self.issuer().metadata().await?;
         check_endpoints(&metadata)?;
-        let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
-        let client = CoreClient::from_provider_metadata(metadata.clone(), id.clone(), secret.clone())
-            .set_auth_type(authentication(&metadata))
-            .set_redirect_uri(self.redirect_url.clone());
-        let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
+        let tokens = self.exchange(&metadata, code, attempt.verifier).await?;
+        let token = tokens.id_token.as_deref().ok_or_else(|| failed("the answer has no ID token"))?;
+        let signed = id_token::signed(&self.keys, token).await?;
+        let expected = Expected {
+            issuer: self.issuer().url(),
+            client_id: &self.client_id,
+            trusted_audiences: &self.trusted_audiences,
+            nonce: attempt.nonce.secret(),
+            access_token: tokens.access_token.secret(),
+        };
+        let read = IdToken::read(&signed, &expected, self.clock.now());
+        let IdToken { mut profile, session, issued_at, auth_time } =
+            read.map_err(|why| failed(format!("the ID token: {why}")))?;
+        if self.reads_userinfo
+            && profile.address.is_none()
+            && let Some(endpoint) = metadata.userinfo_endpoint()
+        {
+            let said = self.userinfo(endpoint.url(), &tokens.access_token, &profile.subject).await?;
+            profile.address = said.address;
+            profile.name = profile.name.or(said.name);
+        }
+        let email = profile.address.as_ref();
+        let email = email.and_then(|stated| Email::stated(&stated.address, stated.verified?));
+        let Profile { subject, address, name } = profile;
+        let issuer = self.issuer().people().to_owned();
+        let claims = Claims { issuer, subject, email, name, issued_at, auth_time };
+        Ok(Redeemed { claims, issuer_session: session, address, proven_at: auth_time })
+    }
+
+    async fn exchange(
+        &self,
+        metadata: &Metadata,
+        code: String,
+        verifier: PkceCodeVerifier,
+    ) -> Result<Tokens, SignInError> {
+        let endpoint = metadata.token_endpoint().ok_or_else(|| failed("the issuer has no token endpoint"))?;
+        let mut client = TokenClient::new(self.client_id.clone())
+            .set_auth_type(authentication(metadata))
+            .set_redirect_uri(self.redirect_url.clone())
+            .set_token_uri(endpoint.clone());
+        if let Some(secret) = self.client_secret.clone() {
+            client = client.set_client_secret(secret);
+        }
         let http = self.issuer().http().clone();
         let http = move |request| send(http.clone(), request);
-        let tokens = request.set_pkce_verifier(attempt.verifier).request_async(&http).await;
-        let tokens = tokens.map_err(|error| match error {
+        let request = client.exchange_code(AuthorizationCode::new(code)).set_pkce_verifier(verifier);
+        request.request_async(&http).await.map_err(|error| match error {
             RequestTokenError::Request(error) => unsent(&error),
             error => failed(error),
-        })?;
-        let token = tokens.id_token().ok_or_else(|| failed("the answer has no ID token"))?;
-        let client = CoreClient::from_provider_metadata(metadata.set_jwks(self.keys_for(token).await?), id, secret);
-        let (clock, now) = (self.clock.clone(), self.clock.now());
-        let verifier = client.id_token_verifier().set_time_fn(move || clock.now());
-        let verifier = verifier.set_issue_time_verifier_fn(move |issued_at: DateTime<Utc>| {
-            if issued_at <= now + LEEWAY { Ok(()) } else { Err("issued in the future".to_owned()) }
-        });
-        let said = token.claims(&verifier, &attempt.nonce).map_err(failed)?;
-        // The library accepts a single audience, this client, and leaves `azp` to its callers.
-        if said.authorized_party().is_some_and(|party| party != &self.client_id) {
-            return Err(failed("the ID token was made for another client"));
-        }
-        if !plain_text::is_line(said.subject()) {
-            return Err(failed("the subject of the ID token holds control characters"));
-        }
-        let mut redeemed = Redeemed {
-            claims: claims_of(said, self.issuer().people()),
-            issuer_session: session_of(token),
-            address: said.email().and_then(|address| stated(address, said.email_verified())),
-            proven_at: said.auth_time(),
+        })
+    }
+
+    /// Asks the provider about the person: JSON, or a JWT of the provider (`OpenID` Connect Core section 5.3.2).
+    async fn userinfo(&self, endpoint: &Url, token: &AccessToken, subject: &str) -> Result<Profile, SignInError> {
+        let request = self.issuer().http().get(endpoint.as_str()).bearer_auth(token.secret()).timeout(TIME_LIMIT);
+        let response = request.send().await.and_then(reqwest::Response::error_for_status);
+        let response = response.map_err(|error| unsent(&Unread::Broken(error)))?;
+        let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let is_jwt = media_type.trim().to_ascii_lowercase().starts_with("application/jwt");
+        let body = bounded::bytes(response, bounded::DOCUMENT).await.map_err(|error| unsent(&error))?;
+        let claims = if is_jwt {
+            let token = std::str::from_utf8(&body).map_err(failed)?.trim();
+            id_token::signed(&self.keys, token).await?.claims
+        } else {
+            serde_json::from_slice(&body).map_err(|error| failed(format!("userinfo: {error}")))?
         };
-        if self.reads_userinfo && redeemed.address.is_none() {
-            let claims: Option<CoreUserInfoClaims> =
-                match client.user_info(tokens.access_token().clone(), Some(said.subject().clone())) {
-                    Ok(request) => Some(request.request_async(&http).await.map_err(|error| match error {
-                        UserInfoError::Request(error) => unsent(&error),
-                        error => failed(error),
-                    })?),
-                    Err(_) => None,
-                };
-            redeemed.complete(claims.as_ref());
-        }
-        Ok(redeemed)
-    }
-
-    /// Returns the issuer's cached keys if they contain the one that signed `token`, and otherwise fetched ones.
-    async fn keys_for(&self, token: &CoreIdToken) -> Result<CoreJsonWebKeySet, SignInError> {
-        let kid = jsonwebtoken::decode_header(token.to_string()).ok().and_then(|header| header.kid);
-        let document = self.keys.document(kid.as_deref()).await?;
-        serde_json::from_value(document).map_err(failed)
+        let profile = Profile::read(&claims).map_err(|why| failed(format!("userinfo: {why}")))?;
+        if profile.subject == subject { Ok(profile) } else { Err(failed("userinfo: sub: another person")) }
     }
 }
 
-impl Redeemed {
-    /// Adds the address and name that the ID token lacks.
-    fn complete(&mut self, claims: Option<&CoreUserInfoClaims>) {
-        let Some(claims) = claims else { return };
-        self.address = claims.email().and_then(|address| stated(address, claims.email_verified()));
-        let name = claims.name().and_then(|name| name.get(None));
-        let name = name.and_then(|name| plain_text::name(name.as_str()));
-        self.claims.name = self.claims.name.take().or(name);
-    }
+/// A client of a token endpoint with the answer that is read here.
+type TokenClient = oauth2::Client<
+    BasicErrorResponse,
+    Tokens,
+    StandardTokenIntrospectionResponse<EmptyExtraTokenFields, BasicTokenType>,
+    StandardRevocableToken,
+    BasicRevocationErrorResponse,
+>;
+
+/// The answer of a token endpoint, as far as it is used.
+#[derive(Debug, Deserialize, Serialize)]
+struct Tokens {
+    access_token: AccessToken,
+    #[serde(skip, default = "bearer")]
+    token_type: BasicTokenType,
+    id_token: Option<String>,
 }
 
-fn stated(address: &EndUserEmail, verified: Option<bool>) -> Option<StatedAddress> {
-    let address = address.as_str();
-    plain_text::is_line(address).then(|| StatedAddress { address: address.to_owned(), verified })
+fn bearer() -> BasicTokenType {
+    BasicTokenType::Bearer
+}
+
+impl TokenResponse for Tokens {
+    type TokenType = BasicTokenType;
+
+    fn access_token(&self) -> &AccessToken {
+        &self.access_token
+    }
+
+    fn token_type(&self) -> &BasicTokenType {
+        &self.token_type
+    }
+
+    fn expires_in(&self) -> Option<Duration> {
+        None
+    }
+
+    fn refresh_token(&self) -> Option<&RefreshToken> {
+        None
+    }
+
+    fn scopes(&self) -> Option<&Vec<Scope>> {
+        None
+    }
 }
 
 /// The way in which the client proves its identity: HTTP Basic (the standard's default), unless the issuer accepts only the form.
@@ -269,28 +321,13 @@ async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpRespons
     Ok(answer)
 }
 
-fn claims_of(claims: &CoreIdTokenClaims, people: &str) -> Claims {
-    let email = claims.email().zip(claims.email_verified());
-    let name = claims.name().and_then(|name| name.get(None));
-    Claims {
-        issuer: people.to_owned(),
-        subject: claims.subject().as_str().to_owned(),
-        email: email.and_then(|(address, verified)| Email::stated(address.as_str(), verified)),
-        name: name.and_then(|name| plain_text::name(name.as_str())),
-        issued_at: claims.issue_time().trunc_subsecs(0),
-        auth_time: claims.auth_time().map(|at| at.trunc_subsecs(0)),
+impl From<Unverified> for SignInError {
+    fn from(error: Unverified) -> Self {
+        match error {
+            Unverified::Refused(why) => Self::Failed(format!("a token of the provider: {why}")),
+            Unverified::Unavailable(away) => away.into(),
+        }
     }
-}
-
-/// Returns the session that a verified token names. The library's standard claims lack it.
-fn session_of(token: &CoreIdToken) -> Option<Uuid> {
-    #[derive(Deserialize)]
-    struct Body {
-        sid: Option<String>,
-    }
-    let token = token.to_string();
-    let body = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
-    Uuid::try_parse(&serde_json::from_slice::<Body>(&body).ok()?.sid?).ok()
 }
 
 /// A request without an answer that can be read. The issuer may be away.

@@ -304,7 +304,7 @@ fn header_of(token: &str) -> Result<Header, TokenError> {
 }
 
 /// Checks the signature only. jsonwebtoken would read the system's clock, so times, issuer and audience are checked here.
-fn signature_only(algorithm: Algorithm) -> Validation {
+pub(super) fn signature_only(algorithm: Algorithm) -> Validation {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();
     validation.validate_exp = false;
@@ -312,15 +312,19 @@ fn signature_only(algorithm: Algorithm) -> Validation {
     validation
 }
 
-/// Converts a `NumericDate` (RFC 7519): seconds since 1970. Fractions are allowed and truncated.
 fn instant(seconds: f64) -> Result<DateTime<Utc>, TokenError> {
+    instant_of(seconds).ok_or(TokenError::Invalid("time out of range"))
+}
+
+/// Converts a `NumericDate` (RFC 7519): seconds since 1970. Fractions are allowed and truncated. `None` before 1970 and after 9999.
+pub(super) fn instant_of(seconds: f64) -> Option<DateTime<Utc>> {
     const YEAR_9999: f64 = 253_402_300_799.0;
     if !(0.0..=YEAR_9999).contains(&seconds) {
-        return Err(TokenError::Invalid("time out of range"));
+        return None;
     }
     #[expect(clippy::cast_possible_truncation, reason = "within range, and whole seconds are wanted")]
     let whole = seconds as i64;
-    DateTime::from_timestamp(whole, 0).ok_or(TokenError::Invalid("time out of range"))
+    DateTime::from_timestamp(whole, 0)
 }
 
 #[cfg(test)]

@@ -105,6 +105,10 @@ impl Metadata {
     /// Names the first member that is invalid.
     pub fn check(self) -> Result<Checked, BadMetadata> {
         let grant_types = grant_types(&self)?;
+        let method = self.token_endpoint_auth_method.as_deref().unwrap_or_default();
+        if method.contains(char::is_control) {
+            return Err(bad("token_endpoint_auth_method: holds a control character."));
+        }
         // Codes go to redirect URIs, and nothing else does.
         let gets_codes = grant_types.iter().any(|grant| grant == CODE);
         let redirect_uris = if gets_codes { redirect_uris(self.redirect_uris.as_ref())? } else { Vec::new() };

@@ -2,17 +2,18 @@
 
 use std::time::{Duration, SystemTime};
 
-use common::{clock::Clock, random::Random, urls::is_loopback};
+use common::{clock::Clock, mail_address, random::Random, urls::is_loopback};
 use lettre::{
     Address, AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor,
     message::{Mailbox, header::ContentType},
     transport::smtp::{
         authentication::Credentials,
         client::{Tls, TlsParameters},
+        extension::ClientId,
     },
 };
 use percent_encoding::percent_decode_str;
-use url::Url;
+use url::{Host, Url};
 
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
@@ -32,14 +33,15 @@ pub struct Mailer {
 }
 
 impl Mailer {
-    /// A client of the server at `smtp_url`, `smtps://user:password@host` or `smtp://…`. Messages are from the address `from`.
+    /// A client of the server at `smtp_url`, `smtps://user:password@host` or `smtp://…`. Messages are from the address `from`. The client
+    /// calls itself `hello_name`, a host name or an address: many relays refuse one that names no host.
     ///
     /// Passwords and links travel encrypted: with `smtps:` from the first byte, with `smtp:` after STARTTLS, which the server must
     /// offer unless it is on this machine.
     ///
     /// # Errors
     /// A setting is unusable.
-    pub fn new(smtp_url: &str, from: &str, clock: Clock, random: Random) -> Result<Self, MailError> {
+    pub fn new(smtp_url: &str, from: &str, hello_name: &str, clock: Clock, random: Random) -> Result<Self, MailError> {
         let url = Url::parse(smtp_url).map_err(|_| MailError("mail.smtp_url: is not a URL".to_owned()))?;
         let host = url.host_str().ok_or_else(|| MailError("mail.smtp_url: names no host".to_owned()))?;
         let tls = || TlsParameters::new(host.trim_matches(['[', ']']).to_owned()).map_err(failed);
@@ -51,12 +53,16 @@ impl Mailer {
         let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
             .port(url.port().unwrap_or(port))
             .tls(tls)
+            .hello_name(client_id(hello_name)?)
             .timeout(Some(TIME_LIMIT));
         if let Some(password) = url.password() {
             let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
             builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(password)));
         }
-        let from = from.parse().map_err(|_| MailError("mail.from: is not an e-mail address".to_owned()))?;
+        let from: Mailbox = from.parse().map_err(|_| MailError("mail.from: is not an e-mail address".to_owned()))?;
+        let email = mail_address::in_ascii(from.email.as_ref()).and_then(|address| address.parse().ok());
+        let email = email.ok_or_else(|| MailError("mail.from: must be ASCII before the @".to_owned()))?;
+        let from = Mailbox { email, ..from };
         Ok(Self { transport: builder.build(), from, clock, random })
     }
 
@@ -77,7 +83,7 @@ impl Mailer {
     /// # Errors
     /// The server cannot be reached or refuses the message.
     pub async fn send(&self, to: &str, subject: &str, text: String) -> Result<(), MailError> {
-        let address: Address = to.parse().map_err(failed)?;
+        let address: Address = mail_address::in_ascii(to).unwrap_or_else(|| to.to_owned()).parse().map_err(failed)?;
         let now = self.clock.now();
         let message = Message::builder()
             .from(self.from.clone())
@@ -89,6 +95,16 @@ impl Mailer {
             .body(text)
             .map_err(failed)?;
         self.transport.send(message).await.map(|_| ()).map_err(|error| without_address(failed(error), to))
+    }
+}
+
+/// The name that the client says, with the brackets that an address needs (RFC 5321 section 4.1.3).
+fn client_id(name: &str) -> Result<ClientId, MailError> {
+    match Host::parse(name) {
+        Ok(Host::Domain(domain)) => Ok(ClientId::Domain(domain)),
+        Ok(Host::Ipv4(address)) => Ok(ClientId::Ipv4(address)),
+        Ok(Host::Ipv6(address)) => Ok(ClientId::Ipv6(address)),
+        Err(_) => Err(MailError("mail.hello_name: is not a host name".to_owned())),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use common::random::Random;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Consonants, so that no code is a word, without letters that look like others.
 const ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -28,10 +29,9 @@ impl UserCode {
         Self(letters)
     }
 
-    /// Reads what a person typed, in any case, with or without dashes and spaces.
+    /// Reads what a person typed, in any case and width, with or without dashes and spaces.
     pub fn parse(text: &str) -> Option<Self> {
-        let letters: String =
-            text.chars().filter(|c| !matches!(c, '-' | ' ')).map(|c| c.to_ascii_uppercase()).collect();
+        let letters: String = text.nfkc().filter(|c| !is_separator(*c)).map(|c| c.to_ascii_uppercase()).collect();
         (letters.len() == LENGTH && letters.bytes().all(|byte| ALPHABET.contains(&byte))).then_some(Self(letters))
     }
 
@@ -39,6 +39,11 @@ impl UserCode {
     pub fn letters(&self) -> &str {
         &self.0
     }
+}
+
+/// Returns whether a person may type it between the letters: a space, or a dash of any keyboard.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '-' | '\u{ad}' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{30fc}')
 }
 
 /// Shows the letters in two groups.
@@ -58,7 +63,16 @@ mod tests {
     #[test]
     fn a_code_is_read_as_people_type_it() {
         let code = UserCode("WDJBMJHT".to_owned());
-        for text in ["WDJB-MJHT", "wdjbmjht", " wdjb mjht ", "W-D-J-B-M-J-H-T", "Wdjb - Mjht"] {
+        for text in [
+            "WDJB-MJHT",
+            "wdjbmjht",
+            " wdjb mjht ",
+            "W-D-J-B-M-J-H-T",
+            "Wdjb - Mjht",
+            "WDJB–MJHT",
+            "ＷＤＪＢ－ＭＪＨＴ",
+            "wdjb\u{a0}mjht",
+        ] {
             assert_eq!(UserCode::parse(text), Some(code.clone()), "{text}");
         }
         for text in ["", "WDJB-MJH", "WDJB-MJHTT", "WDJB-MJHA", "WDJB_MJHT", "WDJB-MJH1", "ẄDJB-MJH", "--------"] {

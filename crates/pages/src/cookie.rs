@@ -2,9 +2,9 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
-use common::{base_url::BaseUrl, secrets::Secrets};
+use common::{base_url::BaseUrl, digest::sha256_hex, secrets::Secrets};
 use identity::{
-    credentials::{SESSION_COOKIE, cookies},
+    credentials::{SESSION_COOKIE, all_cookies, cookies},
     issuer_session,
 };
 use poem::{
@@ -12,6 +12,8 @@ use poem::{
     http::{HeaderMap, HeaderValue, header::SET_COOKIE},
 };
 use serde::{Serialize, de::DeserializeOwned};
+
+use crate::attempts;
 
 /// Sets a cookie of the service at `base_url`. A lifetime of zero removes it.
 pub fn set(response: &mut Response, base_url: &BaseUrl, name: &str, value: &str, lifetime: TimeDelta) {
@@ -70,10 +72,53 @@ impl SealedCookie {
         let sealed = URL_SAFE_NO_PAD.decode(cookies(headers, &self.name).next()?).ok()?;
         serde_json::from_slice(&self.secrets.open(&sealed, self.context).ok()?).ok()
     }
+}
 
-    /// Returns whether a request has the cookie.
+/// Sealed cookies of the attempts that a browser has begun in its tabs, one for each attempt.
+#[derive(Clone)]
+pub struct AttemptCookies(SealedCookie);
+
+impl AttemptCookies {
+    /// The most bytes of all attempts of a browser. Browsers drop cookies of more than 4,096 bytes, and proxies refuse requests with much more.
+    pub const MAX_BYTES: usize = 4_000;
+
+    /// Cookies of the service at `base_url`, whose names begin with `context`.
     #[must_use]
-    pub fn is_sent(&self, headers: &HeaderMap) -> bool {
-        cookies(headers, &self.name).next().is_some()
+    pub fn new(context: &'static str, secrets: &Secrets, base_url: &BaseUrl) -> Self {
+        Self(SealedCookie::new(context, attempts::LIFETIME, secrets, base_url))
+    }
+
+    /// Returns the value of a cookie with `content`, for [`set`](Self::set).
+    pub fn sealed(&self, content: &impl Serialize) -> Result<String, serde_json::Error> {
+        self.0.sealed(content)
+    }
+
+    /// Adds the attempt with this `state` to those of a request, and drops the oldest that leave no room.
+    pub fn set(&self, response: &mut Response, headers: &HeaderMap, state: &str, sealed: &str) {
+        let prefix = format!("{}_", self.0.name);
+        let begun: Vec<_> = all_cookies(headers).filter(|(name, _)| name.starts_with(&prefix)).collect();
+        let mut bytes = sealed.len();
+        for (name, value) in begun.into_iter().rev() {
+            bytes += value.len();
+            if bytes > Self::MAX_BYTES {
+                set(response, &self.0.base_url, name, "", TimeDelta::zero());
+            }
+        }
+        self.of(state).set(response, sealed);
+    }
+
+    /// Returns the content of the attempt with this `state`, if the browser has it and it can be read.
+    #[must_use]
+    pub fn open<T: DeserializeOwned>(&self, headers: &HeaderMap, state: &str) -> Option<T> {
+        self.of(state).open(headers)
+    }
+
+    /// Removes the attempt with this `state`.
+    pub fn remove(&self, response: &mut Response, state: &str) {
+        self.of(state).remove(response);
+    }
+
+    fn of(&self, state: &str) -> SealedCookie {
+        SealedCookie { name: format!("{}_{}", self.0.name, &sha256_hex(state)[..16]), ..self.0.clone() }
     }
 }

@@ -26,11 +26,13 @@ impl CallerLimits {
     /// Counts one request of `key`.
     pub async fn count(&self, key: &str, rate: Rate) -> Standing {
         let own = self.own.count(key, rate);
-        let Some(shared) = &self.shared else { return own };
-        match shared.count(key, rate.interval(), rate.burst()).await {
-            Some(counted) => Standing::of(rate, counted),
-            None => own,
-        }
+        let counted = match &self.shared {
+            Some(shared) => shared.count(key, rate.interval(), rate.burst()).await,
+            None => None,
+        };
+        let standing = counted.map_or(own, |counted| Standing::of(rate, counted));
+        let retry_after = standing.retry_after.map(|soonest| self.own.spread(key, rate, soonest));
+        Standing { retry_after, ..standing }
     }
 
     /// Returns what this process knows of the remaining requests of `key`, and counts nothing.

@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     num::NonZeroU32,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -70,6 +71,13 @@ impl Rate {
     }
 }
 
+/// The limit as a sentence.
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "At most {} requests at once, and {} a minute.", self.burst, 60 * SECOND / self.interval)
+    }
+}
+
 /// The rate limit after a request, as in the `X-RateLimit-*` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
@@ -103,6 +111,8 @@ struct Counters {
     /// The time at which a caller's full burst is available again, in nanoseconds since 1970. Callers who are not stored
     /// have the full burst.
     full_at: HashMap<String, i64>,
+    /// The time at which the last refused request of a caller may come again.
+    promised: HashMap<String, i64>,
     /// Requests since the last sweep.
     since_sweep: usize,
     /// Requests that were not allowed.
@@ -134,10 +144,31 @@ impl RateLimits {
         let wait = counted - now - rate.window();
         if wait > 0 {
             counters.refusals += 1;
+            // What was cut is stored, so that a clock that was set back keeps nobody out for longer than the window.
+            counters.full_at.insert(key.to_owned(), full_at);
             return standing(rate, now, full_at, Some(wait));
         }
         counters.full_at.insert(key.to_owned(), counted);
         standing(rate, now, counted, None)
+    }
+
+    /// Returns the seconds after which a refused request of `key` may come again, at least `soonest`. Callers that are refused at the same
+    /// time come again one after the other, as the rate gives requests back, and so not all in vain. After a whole burst of promises, at
+    /// most a minute, they begin again with the soonest.
+    #[must_use]
+    pub fn spread(&self, key: &str, rate: Rate, soonest: u64) -> u64 {
+        // At a slow rate, one caller who asks again and again would wait longer and longer.
+        if rate.interval >= SECOND {
+            return soonest;
+        }
+        let now = self.now();
+        let earliest = now + i64::try_from(soonest.saturating_sub(1)).unwrap_or_default().saturating_mul(SECOND);
+        let mut counters = self.lock();
+        let last = counters.promised.get(key).copied().unwrap_or_default();
+        let next = (last + rate.interval).max(earliest);
+        let at = if next - earliest > rate.window().min(60 * SECOND) { earliest } else { next };
+        counters.promised.insert(key.to_owned(), at);
+        u64::try_from(seconds_up(at - now)).unwrap_or_default().max(soonest)
     }
 
     /// Takes back one request of `key` that was counted with this rate.
@@ -184,6 +215,7 @@ impl Counters {
         }
         self.since_sweep = 0;
         self.full_at.retain(|_, full_at| *full_at > now);
+        self.promised.retain(|_, at| *at > now);
         if let Some(excess) = self.full_at.len().checked_sub(max_callers + 1) {
             let mut times: Vec<i64> = self.full_at.values().copied().collect();
             let (_, last_to_go, _) = times.select_nth_unstable(excess);
@@ -240,6 +272,43 @@ mod tests {
         assert_eq!(limits.count("a", rate).retry_after, Some(1));
         hand.advance(TimeDelta::minutes(1));
         assert_eq!(limits.count("a", rate).remaining, 2);
+    }
+
+    #[test]
+    fn callers_that_are_refused_at_once_come_again_one_after_the_other() {
+        let (limits, hand) = limits();
+        let rate = Rate::new(120, 60);
+        let waits: Vec<u64> = (0..8).map(|_| limits.spread("a", rate, 1)).collect();
+        assert_eq!(waits, [1, 1, 1, 2, 2, 3, 3, 4]);
+        assert_eq!(limits.spread("b", rate, 1), 1, "others do not wait for them");
+        hand.advance(TimeDelta::seconds(10));
+        assert_eq!(limits.spread("a", rate, 1), 1);
+        let most = (0..1_000).map(|_| limits.spread("a", rate, 1)).max();
+        assert_eq!(most, Some(30), "no longer than the burst takes");
+        let slow = Rate::per_hour(20);
+        assert_eq!([limits.spread("c", slow, 180), limits.spread("c", slow, 180)], [180, 180]);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_keeps_nobody_out_for_longer_than_the_window() {
+        for (jump, rate) in [-2, -600, -7_200, -86_400]
+            .into_iter()
+            .flat_map(|jump| [Rate::new(120, 60), Rate::per_hour(20)].map(|rate| (TimeDelta::seconds(jump), rate)))
+        {
+            let (limits, hand) = limits();
+            while limits.count("a", rate).retry_after.is_none() {}
+            hand.advance(jump);
+            let refused = limits.count("a", rate).retry_after;
+            let wait = refused.unwrap_or_default();
+            assert!(wait <= rate.interval().as_secs() + 3, "{jump}: {wait}");
+            hand.advance(TimeDelta::seconds(i64::try_from(wait).unwrap()));
+            assert_eq!(limits.count("a", rate).retry_after, None, "{jump}: the wait was as long as promised");
+        }
+        let (limits, hand) = limits();
+        let rate = Rate::new(60, 2);
+        while limits.count("a", rate).retry_after.is_none() {}
+        hand.advance(TimeDelta::days(1));
+        assert_eq!(limits.count("a", rate).remaining, 1, "nobody gains more than the burst");
     }
 
     #[test]

@@ -75,7 +75,10 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         || given.compare.is_some_and(recent);
     let last_final = if matters { search.last_final(&site).await?.last_final_date } else { long_final };
     let window = given.window.unwrap_or_else(|| last_days(if all { today } else { last_final }, DEFAULT_DAYS));
-    let compare = windows::named(&asked.comparison, window, today)?.or(given.compare);
+    let compare = match given.compare {
+        Some(compare) => Some(compare),
+        None => windows::named(&asked.comparison, window, today)?,
+    };
     let compared = compare.and_then(|compare| compared(window, compare, last_final));
     let question = Question {
         window: WindowParams { data_state: asked.window.data_state, ..window.into() },

@@ -36,8 +36,8 @@ async fn a_person_reads_what_they_allowed_an_application_even_after_its_end() {
         found[..found.len() - before],
         [
             "Application revoked: Probe",
-            "Application allowed more or less: Probe: openid email search:read records:write",
-            "Application allowed: Probe: openid email search:read",
+            "Application allowed more or less: Probe: openid email offline_access search:read records:write",
+            "Application allowed: Probe: openid email offline_access search:read",
         ]
     );
     assert!(!page.html.contains(&application.id), "{}", page.html);

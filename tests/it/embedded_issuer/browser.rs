@@ -23,7 +23,10 @@ impl<'a> Browser<'a> {
     }
 
     pub fn cookie(&self, name: &str) -> String {
-        self.jar.borrow().get(name).cloned().unwrap_or_default()
+        let (jar, of_attempt) = (self.jar.borrow(), format!("{name}_"));
+        let mut named =
+            jar.iter().filter(|(key, value)| *key == name || (key.starts_with(&of_attempt) && !value.is_empty()));
+        named.next().map(|(_, value)| value.clone()).unwrap_or_default()
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Answer {

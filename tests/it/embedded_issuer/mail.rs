@@ -65,9 +65,14 @@ pub(super) async fn with_mail_and(
 ) -> (TestIssuer, UnboundedReceiver<String>) {
     let (url, messages) = smtp_server().await;
     let issuer = TestIssuer::with(|provider| {
-        let mailer =
-            Mailer::new(&url, "Sightline <sightline@corp.test>", provider.clock.clone(), provider.random.clone())
-                .unwrap();
+        let mailer = Mailer::new(
+            &url,
+            "Sightline <sightline@corp.test>",
+            "search.corp.test",
+            provider.clock.clone(),
+            provider.random.clone(),
+        )
+        .unwrap();
         change(provider.with_mailer(Some(mailer)))
     });
     (issuer.await, messages)
@@ -206,7 +211,14 @@ async fn a_mail_server_elsewhere_learns_nothing_without_tls() {
         for host in [ELSEWHERE, "127.0.0.1"] {
             let (port, mut received) = without_tls(offers, starts).await;
             let url = format!("smtp://ann:hunter2@{host}:{port}");
-            let mailer = Mailer::new(&url, "sightline@corp.test", issuer.clock.clone(), issuer.random.clone()).unwrap();
+            let mailer = Mailer::new(
+                &url,
+                "sightline@corp.test",
+                "search.corp.test",
+                issuer.clock.clone(),
+                issuer.random.clone(),
+            )
+            .unwrap();
             let sent = mailer.send(ANN, "A link", "https://search.example.org/?token=hunter2".to_owned()).await;
             drop(mailer);
             let mut all = String::new();

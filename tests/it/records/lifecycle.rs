@@ -140,13 +140,14 @@ async fn every_change_makes_a_new_tag_and_only_the_newest_lets_changes_through()
         };
         let mut tags = vec![tag_of(&first)];
         for change in &kind.changes {
-            for stale in ["\"x\"", &format!("W/{}", tags.last().unwrap())] {
+            for stale in ["\"x\"", "W/\"x\""] {
                 assert_eq!(send(Method::PUT, Some(change), stale).await.expect(412).code(), "precondition_failed");
             }
             let unquoted = tags.last().unwrap().trim_matches('"').to_owned();
             let answer = send(Method::PUT, Some(change), &unquoted).await.expect(400);
             assert!(answer.hint().starts_with("If-Match:"), "{}", answer.hint());
-            let current = format!("\"x\", {}", tags.last().unwrap());
+            // A proxy that compresses answers makes their tags weak.
+            let current = format!("\"x\", W/{}", tags.last().unwrap());
             tags.push(tag_of(&send(Method::PUT, Some(change), &current).await.expect(200)));
             send(Method::DELETE, None, &tags[tags.len() - 2]).await.expect(412);
             send(Method::PUT, Some(change), &tags[tags.len() - 2]).await.expect(412);

@@ -101,7 +101,9 @@ impl Browser {
 
     /// The value of a cookie.
     pub fn cookie(&self, name: &str) -> Option<String> {
-        self.cookies.lock().unwrap().get(name).cloned()
+        let (cookies, of_attempt) = (self.cookies.lock().unwrap(), format!("{name}_"));
+        let mut named = cookies.iter().filter(|(key, _)| *key == name || key.starts_with(&of_attempt));
+        named.next().map(|(_, value)| value.clone())
     }
 
     /// Sets or removes a cookie, as an attacker might.

@@ -129,6 +129,9 @@ impl Page {
 /// The cookie `name` that an answer sets, as a browser sends it back.
 pub fn cookie(headers: &HeaderMap, name: &str) -> String {
     let lines = headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    let line = lines.into_iter().find(|line| line.starts_with(&format!("{name}="))).unwrap();
+    let line = lines
+        .into_iter()
+        .find(|line| line.starts_with(&format!("{name}=")) || line.starts_with(&format!("{name}_")))
+        .unwrap();
     line.split(';').next().unwrap().to_owned()
 }

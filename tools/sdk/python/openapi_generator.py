@@ -59,7 +59,7 @@ def be_refused() -> None:
     try:
         api.PropertiesApi(client(None)).list_properties()
     except api.exceptions.UnauthorizedException as refusal:
-        assert isinstance(refusal.data, api.ApiError) and refusal.data.code == "unauthorized", refusal
+        assert isinstance(refusal.data, api.ErrorBody) and refusal.data.code == "unauthorized", refusal
     else:
         raise AssertionError("a call without a token was answered")
 

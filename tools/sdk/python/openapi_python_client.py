@@ -69,7 +69,7 @@ def read_csv(client: AuthenticatedClient, id: UUID) -> None:
 def be_refused(base_url: str) -> None:
     refusal = list_properties.sync_detailed(client=Client(base_url=base_url))
     assert refusal.status_code == 401, refusal
-    assert isinstance(refusal.parsed, models.ApiError) and refusal.parsed.code == "unauthorized", refusal
+    assert isinstance(refusal.parsed, models.ErrorBody) and refusal.parsed.code == "unauthorized", refusal
 
 
 def main() -> None:

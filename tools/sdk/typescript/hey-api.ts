@@ -5,7 +5,7 @@ import {
   getPropertyPerformance,
   listProperties,
   listPropertyCountries,
-  type ApiError,
+  type ErrorBody,
   type DateRange,
   type FilterCondition,
   type Role,
@@ -59,7 +59,7 @@ async function readCsv(id: string): Promise<void> {
 async function beRefused(): Promise<void> {
   const { error, response } = await listProperties({ client: createClient({ baseUrl }) });
   assert.equal(response?.status, 401);
-  assert.equal((error satisfies ApiError | undefined)?.code, "unauthorized");
+  assert.equal((error satisfies ErrorBody | undefined)?.code, "unauthorized");
 }
 
 async function main(): Promise<void> {

@@ -51,7 +51,7 @@ async function readCsv(id: string): Promise<void> {
 async function beRefused(): Promise<void> {
   const { error, response } = await createClient<paths>({ baseUrl }).GET("/api/properties");
   assert.equal(response.status, 401);
-  assert.equal((error satisfies components["schemas"]["ApiError"] | undefined)?.code, "unauthorized");
+  assert.equal((error satisfies components["schemas"]["ErrorBody"] | undefined)?.code, "unauthorized");
 }
 
 async function main(): Promise<void> {

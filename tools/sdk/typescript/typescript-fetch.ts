@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {
   AnalyticsApi,
-  ApiErrorFromJSON,
+  ErrorBodyFromJSON,
   Configuration,
   FilterDimension,
   FilterOperator,
@@ -68,7 +68,7 @@ async function beRefused(): Promise<void> {
   const refusal: unknown = await new PropertiesApi(new Configuration({ basePath })).listProperties().catch((error) => error);
   assert(refusal instanceof ResponseError, "a call without a token is refused");
   assert.equal(refusal.response.status, 401);
-  assert.equal(ApiErrorFromJSON(await refusal.response.json()).code, "unauthorized");
+  assert.equal(ErrorBodyFromJSON(await refusal.response.json()).code, "unauthorized");
 }
 
 async function main(): Promise<void> {

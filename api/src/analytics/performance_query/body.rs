@@ -76,6 +76,9 @@ impl PerformanceQueryInput {
         let window = WindowParams { start_date: self.start_date, end_date: self.end_date, data_state };
         window.check()?;
         comparison.check()?;
+        if comparison.compare.is_some() && comparison.window().is_some() {
+            return Err(ApiError::invalid("compare", "give either compare or compareStart and compareEnd"));
+        }
         check_dimensions(&self.dimensions, &comparison)?;
         let order = OrderParams {
             sort: self.sort.map(|sort| sort.0),

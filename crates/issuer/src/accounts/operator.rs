@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use common::{
+    mail_address,
     plain_text::{self, PLAIN_NAME},
     random::Random,
 };
@@ -167,13 +168,11 @@ impl Operator {
 
 /// Returns the address without surrounding space.
 pub(crate) fn checked_address(text: &str) -> Result<String, Error> {
-    let text = text.trim();
-    let is_address = text.len() <= MAX_ADDRESS_BYTES && text.is_ascii() && text.parse::<Address>().is_ok();
-    if is_address && !text.contains(|c: char| c.is_whitespace() || c == '"') {
-        Ok(text.to_owned())
-    } else {
-        Err(Error::refused(format!("email: {text:?} is not an e-mail address; write one such as ann@example.org")))
-    }
+    let address = mail_address::in_ascii(text);
+    let address = address.filter(|address| address.len() <= MAX_ADDRESS_BYTES && address.parse::<Address>().is_ok());
+    address.ok_or_else(|| {
+        Error::refused(format!("email: {:?} is not an e-mail address; write one such as ann@example.org", text.trim()))
+    })
 }
 
 /// Returns the name without surrounding space.

@@ -18,6 +18,7 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
+use unicode_normalization::UnicodeNormalization as _;
 
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
@@ -96,9 +97,10 @@ pub struct Verified {
     pub is_outdated: bool,
 }
 
-/// Returns the hash of a password in PHC format.
+/// Returns the hash of a password in PHC format. Keyboards write the same letter in several ways, so it is that of the normal form
+/// NFKC (NIST SP 800-63B section 3.1.1.2).
 pub async fn hash(password: &str, salt: [u8; 16], queue: Queue) -> Result<String, PasswordError> {
-    let password = password.to_owned();
+    let password: String = password.nfkc().collect();
     in_turn(queue, move || {
         let salt = SaltString::encode_b64(&salt).map_err(failed)?;
         Ok(argon2()?.hash_password(password.as_bytes(), &salt).map_err(failed)?.to_string())
@@ -108,18 +110,24 @@ pub async fn hash(password: &str, salt: [u8; 16], queue: Queue) -> Result<String
 
 /// Compares a password with a stored hash. Without one, the work is the same and nothing matches.
 pub async fn verify(password: &str, stored: Option<&str>, queue: Queue) -> Result<Verified, PasswordError> {
-    let (password, stored) = (password.to_owned(), stored.unwrap_or(NOBODYS).to_owned());
+    let (typed, stored) = (password.to_owned(), stored.unwrap_or(NOBODYS).to_owned());
     in_turn(queue, move || {
         let hash = PasswordHash::new(&stored).map_err(failed)?;
-        let matches = match argon2()?.verify_password(password.as_bytes(), &hash) {
-            Ok(()) => stored != NOBODYS,
-            Err(argon2::password_hash::Error::Password) => false,
-            Err(error) => return Err(failed(error)),
+        let argon2 = argon2()?;
+        let is_right = |password: &str| match argon2.verify_password(password.as_bytes(), &hash) {
+            Ok(()) => Ok(stored != NOBODYS),
+            Err(argon2::password_hash::Error::Password) => Ok(false),
+            Err(error) => Err(failed(error)),
         };
+        let normal: String = typed.nfkc().collect();
+        let matches_normal = is_right(&normal)?;
+        // A hash from before passwords were brought into their normal form.
+        let matches_typed = !matches_normal && typed != normal && is_right(&typed)?;
+        let matches = matches_normal || matches_typed;
         let is_current = hash.algorithm == Algorithm::Argon2id.ident()
             && Params::try_from(&hash)
                 .is_ok_and(|params| (params.m_cost(), params.t_cost(), params.p_cost()) == (MEMORY_KIB, PASSES, LANES));
-        Ok(Verified { matches, is_outdated: !is_current })
+        Ok(Verified { matches, is_outdated: !is_current || matches_typed })
     })
     .await
 }
@@ -153,6 +161,27 @@ mod tests {
     use futures_util::future::{LocalBoxFuture, join_all};
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_password_is_the_same_however_a_keyboard_writes_its_letters() {
+        for (set, typed) in [
+            ("schl\u{fc}ssel zum garten", "schlu\u{308}ssel zum garten"),
+            ("schlu\u{308}ssel zum garten", "schl\u{fc}ssel zum garten"),
+            ("\u{ac00}\u{b098} words in korean", "\u{1100}\u{1161}\u{1102}\u{1161} words in korean"),
+            ("fullwidth \u{ff21}\u{ff22}\u{ff23} letters", "fullwidth ABC letters"),
+            ("a space\u{a0}that does not break", "a space that does not break"),
+        ] {
+            let stored = hash(set, [7; 16], Queue::Known).await.unwrap();
+            let verified = verify(typed, Some(&stored), Queue::Known).await.unwrap();
+            assert_eq!(verified, Verified { matches: true, is_outdated: false }, "{set:?}");
+        }
+        let argon2 = argon2().unwrap();
+        let salt = SaltString::encode_b64(&[7; 16]).unwrap();
+        let before = argon2.hash_password("schlu\u{308}ssel zum garten".as_bytes(), &salt).unwrap().to_string();
+        let verified = verify("schlu\u{308}ssel zum garten", Some(&before), Queue::Known).await.unwrap();
+        assert_eq!(verified, Verified { matches: true, is_outdated: true }, "it is hashed anew");
+        assert!(!verify("schlussel zum garten", Some(&before), Queue::Known).await.unwrap().matches);
+    }
 
     #[tokio::test]
     async fn a_hash_has_the_recommended_parameters_and_matches_its_password_only() {

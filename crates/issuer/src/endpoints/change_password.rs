@@ -17,6 +17,12 @@ use crate::{IdentityProvider, accounts::policy, parameters::Parameters, response
 /// The path of the page.
 pub(super) const PATH: &str = "/account/password";
 
+/// Leads password managers to the page (W3C, A Well-Known URL for Changing Passwords).
+#[handler]
+pub(super) fn lead() -> Response {
+    redirect(PATH)
+}
+
 /// Shows the form.
 #[handler]
 pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> poem::Result<Response> {

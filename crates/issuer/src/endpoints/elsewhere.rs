@@ -1,7 +1,6 @@
 //! Leaving for another provider to sign in, and coming back. The way back leads to the authorization request that was left, which
 //! is judged again.
 
-use common::digest::same;
 use identity::relying_party::Wishes;
 use maud::html;
 use pages::{cookie, page::Page};
@@ -30,20 +29,15 @@ pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: 
         Ok(_) => return lost(),
         Err(why) => return page::unreadable(&why.to_string()),
     };
-    let (Some(attempt), Some(upstream)) = (provider.attempt_of(request.headers()), &provider.upstream) else {
-        return lost();
-    };
-    // The answer to another attempt leaves this one alone.
-    if !same(&attempt.state, parameters.get("state").unwrap_or_default()) {
-        return lost();
-    }
+    let attempt = parameters.get("state").and_then(|state| provider.attempt_of(request.headers(), state));
+    let (Some(attempt), Some(upstream)) = (attempt, &provider.upstream) else { return lost() };
     let mut response = if upstream.spent.spend(&attempt.state, provider.clock.now()) {
         let answer = provider.finish(upstream, &attempt, request, &parameters).await;
         answer.unwrap_or_else(poem::Error::into_response)
     } else {
         lost()
     };
-    provider.attempt_cookie().remove(&mut response);
+    provider.attempts().remove(&mut response, &attempt.state);
     response
 }
 
@@ -62,7 +56,7 @@ impl IdentityProvider {
         match upstream.party.authorize_url(&attempt.secrets(), wishes(asked)).await {
             Ok(url) => {
                 let mut response = redirect(url.as_str());
-                self.attempt_cookie().set(&mut response, &sealed);
+                self.attempts().set(&mut response, request.headers(), &attempt.state, &sealed);
                 Ok(response)
             }
             Err(error) => Ok(self.explain(upstream, asked, request, &error.into())),

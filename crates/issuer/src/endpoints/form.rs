@@ -48,9 +48,15 @@ impl IdentityProvider {
     }
 
     fn is_own(&self, request: &Request, form: &Parameters) -> bool {
-        let foreign = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
-        let expected = self.shown(request.headers()).unwrap_or_default();
-        !foreign && !expected.is_empty() && same(&expected, form.get("csrf").unwrap_or_default())
+        match request.header("sec-fetch-site") {
+            // No page of another origin can say so. Two tabs that open at once have two tokens, and the browser keeps one.
+            Some("same-origin") => form.get("csrf").is_some(),
+            Some(_) => false,
+            None => {
+                let expected = self.shown(request.headers()).unwrap_or_default();
+                !expected.is_empty() && same(&expected, form.get("csrf").unwrap_or_default())
+            }
+        }
     }
 
     fn shown(&self, headers: &HeaderMap) -> Option<String> {

@@ -53,6 +53,7 @@ impl IdentityProvider {
         let pages = [
             page("/oauth/authorize", get(authorize::show).post(authorize::decide)),
             page(change_password::PATH, get(change_password::show).post(change_password::change)),
+            page("/.well-known/change-password", get(change_password::lead)),
             page(links::PATH, get(set_password::show).post(set_password::set)),
             page(sign_in::FORGOTTEN, get(forgotten::show).post(forgotten::send)),
             page(device::PATH, get(device::show).post(device::decide)),

@@ -1,17 +1,16 @@
 //! An attempt to sign in at the provider, between leaving and coming back. A sealed cookie binds it to the browser.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::digest::same;
 use http::HeaderMap;
 use identity::relying_party;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
-use pages::{attempts, cookie::SealedCookie};
+use pages::{attempts, cookie::AttemptCookies};
 use serde::{Deserialize, Serialize};
 
 use crate::IdentityProvider;
 
 const COOKIE: &str = "sightline_elsewhere";
-/// Browsers drop cookies with more than 4,096 bytes, name included.
-const MAX_COOKIE_BYTES: usize = 4_000;
 /// The time by which the clocks of two servers may differ.
 const SKEW: TimeDelta = TimeDelta::seconds(60);
 /// Lifetime of an attempt.
@@ -73,20 +72,20 @@ impl IdentityProvider {
         }
     }
 
-    pub(crate) fn attempt_cookie(&self) -> SealedCookie {
-        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.base_url())
+    pub(crate) fn attempts(&self) -> AttemptCookies {
+        AttemptCookies::new(COOKIE, &self.secrets, self.base_url())
     }
 
     /// The cookie's value, or `None` if the request is too long for a cookie.
     pub(crate) fn sealed_attempt(&self, attempt: &Attempt) -> Option<String> {
-        let sealed = self.attempt_cookie().sealed(attempt).ok()?;
-        (sealed.len() <= MAX_COOKIE_BYTES).then_some(sealed)
+        let sealed = self.attempts().sealed(attempt).ok()?;
+        (sealed.len() <= AttemptCookies::MAX_BYTES).then_some(sealed)
     }
 
-    /// Returns the attempt of this browser, unless it has expired.
-    pub(crate) fn attempt_of(&self, headers: &HeaderMap) -> Option<Attempt> {
-        let attempt: Attempt = self.attempt_cookie().open(headers)?;
-        (self.clock.now() < attempt.began_at + LIFETIME).then_some(attempt)
+    /// Returns the attempt of this browser with this `state`, unless it has expired.
+    pub(crate) fn attempt_of(&self, headers: &HeaderMap, state: &str) -> Option<Attempt> {
+        let attempt: Attempt = self.attempts().open(headers, state)?;
+        (same(&attempt.state, state) && self.clock.now() < attempt.began_at + LIFETIME).then_some(attempt)
     }
 }
 

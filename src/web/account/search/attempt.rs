@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use common::{base_url::BaseUrl, digest::same, random::Random, secrets::Secrets};
 use pages::{
     attempts::{LIFETIME, SpentAttempts},
-    cookie::SealedCookie,
+    cookie::AttemptCookies,
 };
-use poem::{Request, Response};
+use poem::{Request, Response, http::HeaderMap};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ const COOKIE: &str = "sightline_connect";
 pub(super) struct Attempts {
     random: Random,
     spent: SpentAttempts,
-    cookie: SealedCookie,
+    cookies: AttemptCookies,
 }
 
 /// One attempt between leaving for the search engine and the callback.
@@ -47,8 +47,8 @@ impl Begun {
 
 impl Attempts {
     pub fn new(secrets: &Secrets, random: Random, base_url: &BaseUrl) -> Self {
-        let cookie = SealedCookie::new(COOKIE, LIFETIME, secrets, base_url);
-        Self { random, spent: SpentAttempts::default(), cookie }
+        let cookies = AttemptCookies::new(COOKIE, secrets, base_url);
+        Self { random, spent: SpentAttempts::default(), cookies }
     }
 
     pub fn begin(&self, visitor: &Visitor, account: Option<Uuid>, again: bool, now: DateTime<Utc>) -> Begun {
@@ -64,22 +64,27 @@ impl Attempts {
     }
 
     /// Stores the attempt in the browser.
-    pub fn remember(&self, begun: &Begun, response: &mut Response) -> Result<(), serde_json::Error> {
-        self.cookie.set(response, &self.cookie.sealed(begun)?);
+    pub fn remember(
+        &self,
+        begun: &Begun,
+        headers: &HeaderMap,
+        response: &mut Response,
+    ) -> Result<(), serde_json::Error> {
+        self.cookies.set(response, headers, &begun.state, &self.cookies.sealed(begun)?);
         Ok(())
     }
 
     /// Returns the attempt that a callback with this `state` ends. It ends once, and only for the person and the session that began
-    /// it. A callback of another attempt leaves the current one alone.
+    /// it.
     pub fn end(&self, request: &Request, visitor: &Visitor, state: Option<&str>, now: DateTime<Utc>) -> Option<Begun> {
-        let begun: Begun = self.cookie.open(request.headers())?;
+        let begun: Begun = self.cookies.open(request.headers(), state?)?;
         let is_own = begun.user_id == visitor.member.user.id && same(&begun.session, &visitor.session);
         let is_meant = state.is_some_and(|state| same(&begun.state, state)) && is_own && now < begun.expires_at;
         (is_meant && self.spent.spend(&begun.state, now)).then_some(begun)
     }
 
     /// Removes the attempt from the browser.
-    pub fn forget(&self, response: &mut Response) {
-        self.cookie.remove(response);
+    pub fn forget(&self, begun: &Begun, response: &mut Response) {
+        self.cookies.remove(response, &begun.state);
     }
 }

@@ -5,7 +5,11 @@ use pages::{
     form::{self, Controlled},
     page::refusal,
 };
-use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+use poem::{
+    Body, Request, Response, handler,
+    http::{HeaderMap, StatusCode},
+    web::Data,
+};
 use telemetry::quoted;
 use uuid::Uuid;
 
@@ -66,11 +70,17 @@ pub(super) async fn begin(Data(account): Data<&Account>, request: &Request, body
         Some(id) => id,
         None => None,
     };
-    leave(account, &visitor, renewed, &Round::First).await
+    leave(account, &visitor, request.headers(), renewed, &Round::First).await
 }
 
 /// Sends the browser to the consent page.
-async fn leave(account: &Account, visitor: &Visitor, renewed: Option<Uuid>, round: &Round) -> Response {
+async fn leave(
+    account: &Account,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    renewed: Option<Uuid>,
+    round: &Round,
+) -> Response {
     let attempts = &account.search.attempts;
     let (again, hint) = match round {
         Round::First => (false, None),
@@ -82,7 +92,7 @@ async fn leave(account: &Account, visitor: &Visitor, renewed: Option<Uuid>, roun
         Ok(consent) => redirect(consent.as_str()),
         Err(reason) => return not_connected(account, &reason, renewed),
     };
-    match attempts.remember(&begun, &mut response) {
+    match attempts.remember(&begun, headers, &mut response) {
         Ok(()) => response,
         Err(error) => failed(&crate::error::Error::internal(error)),
     }
@@ -106,28 +116,30 @@ pub(super) async fn come_back(Data(account): Data<&Account>, request: &Request) 
             (try_again(None))
         });
     };
-    let (mut response, left_again) = finish(account, &visitor, answer, &begun).await;
-    if !left_again {
-        attempts.forget(&mut response);
-    }
+    let mut response = finish(account, &visitor, request.headers(), answer, &begun).await;
+    attempts.forget(&begun, &mut response);
     response
 }
 
-/// Returns the response, and whether the browser leaves once more.
-async fn finish(account: &Account, visitor: &Visitor, answer: ConsentAnswer, begun: &Begun) -> (Response, bool) {
-    let response = match (answer.code, answer.error.as_deref()) {
+async fn finish(
+    account: &Account,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+    answer: ConsentAnswer,
+    begun: &Begun,
+) -> Response {
+    match (answer.code, answer.error.as_deref()) {
         (_, Some("access_denied")) => cancelled(account, begun.account),
         (Some(code), None) => match account.search.connections.connect(begun.attempt(), &code).await {
             Ok(Answered::Connected(id)) => redirect(&format!("/account/search/{id}")),
             Ok(Answered::AskAgain(email)) if !begun.again => {
-                return (leave(account, visitor, begun.account, &Round::Again(email)).await, true);
+                leave(account, visitor, headers, begun.account, &Round::Again(email)).await
             }
             Ok(Answered::AskAgain(_)) => no_lasting_access(account, begun.account),
             Err(reason) => not_connected(account, &reason, begun.account),
         },
         (_, error) => refused_there(account, error.unwrap_or("no code"), begun.account),
-    };
-    (response, false)
+    }
 }
 
 fn cancelled(account: &Account, renewed: Option<Uuid>) -> Response {

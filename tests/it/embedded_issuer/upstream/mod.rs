@@ -1,6 +1,7 @@
 //! Tests of sign-in by another provider.
 
 mod elsewhere;
+mod habits;
 mod invitations;
 mod trouble;
 

@@ -1,0 +1,50 @@
+//! E-mail addresses.
+
+use url::Host;
+
+/// Returns an address in the form that every mail server takes: without surrounding space, and an international domain in its ASCII form
+/// (RFC 5891). `None` if the part before the `@` is not ASCII, or holds spaces or quotes, or if the domain is not one.
+#[must_use]
+pub fn in_ascii(text: &str) -> Option<String> {
+    let (local, domain) = text.trim().rsplit_once('@')?;
+    let is_plain = !local.is_empty() && local.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+    let is_name = !domain.contains(['[', ']', '%', '/', ':']);
+    if !is_plain || !is_name {
+        return None;
+    }
+    if domain.is_ascii() {
+        return Some(format!("{local}@{domain}"));
+    }
+    let Ok(Host::Domain(written)) = Host::parse(domain) else { return None };
+    // A label that only looks like an ASCII one becomes that one, and the address would be another person's.
+    let is_itself = |(label, written): (&str, &str)| label.is_ascii() || written.starts_with("xn--");
+    domain.split('.').zip(written.split('.')).all(is_itself).then(|| format!("{local}@{written}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn international_domains_are_written_in_ascii() {
+        for (text, expected) in [
+            ("Ann@Example.org", Some("Ann@Example.org")),
+            (" ann@example.org ", Some("ann@example.org")),
+            ("ann@b\u{fc}ro.example", Some("ann@xn--bro-hoa.example")),
+            ("ann@bu\u{308}ro.example", Some("ann@xn--bro-hoa.example")),
+            ("ann@\u{4f8b}\u{3048}.\u{30c6}\u{30b9}\u{30c8}", Some("ann@xn--r8jz45g.xn--zckzah")),
+            ("ann@te\u{17f}t.example", None),
+            ("ann@\u{ff45}xample.org", None),
+            ("ann@example\u{3002}org", None),
+            ("\u{e4}nn@example.org", None),
+            ("a b@example.org", None),
+            ("\"a\"@example.org", None),
+            ("ann", None),
+            ("@example.org", None),
+            ("ann@", Some("ann@")),
+            ("ann@[127.0.0.1]", None),
+        ] {
+            assert_eq!(in_ascii(text).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Tests of a provider that has the habits of real ones. Each habit names a provider that has it, where one is known.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{TestIssuer, browser::Browser},
+    BOB,
+    elsewhere::{CLIENT, Elsewhere, listing, signed, signed_with, verified},
+};
+
+/// The private key of RFC 8037 appendix A.1, which is not the provider's.
+const OTHER_KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n";
+
+/// Signs Bob in with these claims in place of his own, and returns the status.
+async fn status(elsewhere: &Elsewhere, issuer: &TestIssuer, claims: &Value) -> u16 {
+    let (browser, client) = (Browser::new(issuer), issuer.client().await);
+    let mut said = verified("7", BOB);
+    said.as_object_mut().unwrap().extend(claims.as_object().unwrap().clone());
+    elsewhere.sign_in(&browser, &client, said).await.status
+}
+
+#[tokio::test]
+async fn people_of_providers_with_odd_habits_sign_in() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let now = issuer.clock.now().timestamp();
+    let userinfo = |claims: Value| signed(&claims);
+    for (habit, claims) in [
+        ("an empty address is a list, as PHP writes it", json!({ "address": [] })),
+        ("Auth0: updated_at is text", json!({ "updated_at": "2026-09-14T10:00:00.000Z" })),
+        ("Amazon Cognito and Apple: email_verified is text", json!({ "email_verified": "true" })),
+        ("phone_number_verified is text", json!({ "phone_number_verified": "false" })),
+        ("ZITADEL: the project is a further audience", json!({ "aud": [CLIENT, "290"], "azp": CLIENT })),
+        ("the audience is a list of one", json!({ "aud": [CLIENT] })),
+        (
+            "Keycloak: much more than was asked for",
+            json!({ "realm_access": { "roles": [] }, "acr": 0, "groups": "all" }),
+        ),
+        ("a clock that is ten seconds ahead", json!({ "iat": now + 10, "nbf": now + 10, "auth_time": now + 10 })),
+        ("times with fractions", json!({ "iat": 1_789_387_200.5, "exp": 1_789_390_800.25 })),
+        ("times as text", json!({ "iat": now.to_string(), "exp": (now + 600).to_string() })),
+        ("members without a value", json!({ "picture": "", "locale": "", "website": "", "at_hash": null })),
+        ("the address is at userinfo alone", json!({ "email": null, "userinfo": verified("7", BOB) })),
+        (
+            "userinfo numbers people",
+            json!({ "email": null, "userinfo": { "sub": 7, "email": BOB, "email_verified": true } }),
+        ),
+        ("userinfo is signed", json!({ "email": null, "userinfo": userinfo(verified("7", BOB)) })),
+    ] {
+        assert_eq!(status(&elsewhere, &issuer, &claims).await, 303, "{habit}");
+    }
+}
+
+#[tokio::test]
+async fn what_protects_people_is_no_habit() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let now = issuer.clock.now().timestamp();
+    let by_somebody_else = signed_with(&verified("7", BOB), "one", OTHER_KEY);
+    for (fault, claims, expected) in [
+        ("a further audience without azp", json!({ "aud": [CLIENT, "290"] }), 502),
+        ("azp of another client", json!({ "aud": [CLIENT, "290"], "azp": "290" }), 502),
+        ("a clock that is two minutes ahead", json!({ "iat": now + 120 }), 502),
+        ("the access token is another one", json!({ "at_hash": "77QmUPtjPfzWtF2AnpK9RQ" }), 502),
+        ("userinfo of somebody else", json!({ "email": null, "userinfo": verified("8", BOB) }), 502),
+        ("userinfo that somebody else signed", json!({ "email": null, "userinfo": by_somebody_else }), 502),
+        ("an address that is not verified", json!({ "email_verified": "false" }), 403),
+        ("an address of which nothing is said that can be read", json!({ "email_verified": [] }), 403),
+        ("an address that is no text", json!({ "email": [BOB] }), 403),
+    ] {
+        assert_eq!(status(&elsewhere, &issuer, &claims).await, expected, "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_may_have_no_userinfo_and_its_name_is_taken_to_the_letter() {
+    let document = |base: &str, issuer: String| {
+        json!({
+            "issuer": issuer, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{base}/token"),
+            "jwks_uri": format!("{base}/jwks"), "response_types_supported": ["code"], "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["EdDSA"],
+        })
+    };
+    for (slash, expected) in [("", 303), ("/", 503)] {
+        let elsewhere = Elsewhere::start().await;
+        let named = document(&elsewhere.base, format!("{}{slash}", elsewhere.base));
+        *elsewhere.instead.lock().unwrap() = Some(("/.well-known/openid-configuration", named.to_string()));
+        let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+        let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+        let leaving = browser.get(&super::super::browser::authorize_path(&client, &[])).await;
+        assert_eq!(leaving.status, expected, "{}", leaving.body);
+        if expected == 303 {
+            let answered = elsewhere.answer(leaving.header("location"), json!({ "email": null }));
+            assert_eq!(browser.get(&answered).await.status, 403, "nobody says what the address is");
+        }
+    }
+}

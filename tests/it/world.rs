@@ -1,0 +1,120 @@
+//! Tests of what people reported about services of this kind. docs/WORLD.md lists the reports, and where each is held.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use reqwest::Method;
+
+use crate::support::{
+    actor::{Actor, Answer},
+    app::TestApp,
+    browser::Browser,
+};
+
+/// The request that opens a session at the tool endpoint.
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+async fn ask_tools(caller: &Actor, headers: &[(&str, &str)]) -> Answer {
+    let always = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+    let headers: Vec<_> = always.into_iter().chain(headers.iter().copied()).collect();
+    caller.send(Method::POST, "/mcp", Some(INITIALIZE.to_owned()), &headers).await
+}
+
+#[tokio::test]
+async fn assistants_that_run_in_a_browser_reach_the_tool_endpoint_and_other_pages_do_not() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    for origin in ["https://claude.ai", "https://chatgpt.com", "https://vscode.dev", "http://localhost:6274"] {
+        let answer = ask_tools(&owner, &[("origin", origin)]).await.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), origin);
+        assert_eq!(answer.header("access-control-allow-credentials"), "");
+        let preflight = [("origin", origin), ("access-control-request-method", "POST")];
+        let answer = owner.send(Method::OPTIONS, "/mcp", None, &preflight).await.expect(204);
+        assert_eq!(answer.header("access-control-allow-origin"), origin);
+    }
+    for origin in
+        ["null", "https://evil.example", "https://claude.ai.evil.example", "http://claude.ai", "https://app.claude.ai"]
+    {
+        let refused = ask_tools(&owner, &[("origin", origin)]).await.expect(403);
+        assert!(refused.hint().contains("mcp.origins"), "{}", refused.hint());
+        assert_eq!(refused.header("access-control-allow-origin"), "", "{origin}");
+    }
+    let session = Browser::signed_in(&app.service.base_url, "owner").await.cookie("sightline_session").unwrap();
+    let cookie = format!("sightline_session={session}");
+    let nobody = app.anonymous();
+    for origin in ["https://claude.ai", app.service.base_url.as_str()] {
+        ask_tools(&nobody, &[("origin", origin), ("cookie", &cookie)]).await.expect(401);
+    }
+}
+
+#[tokio::test]
+async fn operators_choose_the_pages_that_reach_the_tool_endpoint() {
+    let app = TestApp::start(|config| config.mcp.origins = Some(vec!["https://own.example".parse().unwrap()])).await;
+    let owner = app.actor("owner").await;
+    for (origin, status) in [("https://own.example", 200), ("https://claude.ai", 403), ("http://127.0.0.1:6274", 200)] {
+        ask_tools(&owner, &[("origin", origin)]).await.expect(status);
+    }
+    let read = owner.send(Method::GET, "/api/properties", None, &[("origin", "https://any.example")]).await;
+    assert_eq!(read.expect(200).header("access-control-allow-origin"), "*", "the API is as open as before");
+}
+
+#[tokio::test]
+async fn addresses_with_a_slash_at_the_end_lead_to_the_right_ones() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let answer = owner.send(Method::POST, "/mcp/", Some(INITIALIZE.to_owned()), &[]).await.expect(308);
+    assert_eq!(answer.header("location"), "/mcp");
+    for path in ["/api/properties", "/api/accounts/health", "/oauth/token"] {
+        let answer = owner.send(Method::GET, &format!("{path}/"), None, &[]).await.expect(404);
+        assert_eq!(answer.hint(), format!("The address has no slash at its end: {path}"));
+    }
+    for path in ["/api/nothing/", "/api//", "/oauth/nothing/"] {
+        assert_eq!(owner.get(path).await.expect(404).json.get("hint"), None, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn booleans_are_read_as_every_language_writes_them() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    for (written, meant) in [("1", "true"), ("0", "false")] {
+        let [one, other] = [
+            owner.get(&format!("/api/properties?series={written}")).await,
+            owner.get(&format!("/api/properties?series={meant}")).await,
+        ];
+        assert_eq!(one.expect(200).json, other.expect(200).json, "{written}");
+    }
+    for written in ["2", "yes", "TRUE", "", "01"] {
+        let refused = owner.get(&format!("/api/properties?series={written}")).await.expect(400);
+        assert!(refused.hint().starts_with("series:"), "{}", refused.hint());
+    }
+}
+
+#[tokio::test]
+async fn the_tag_of_the_health_of_accounts_changes_with_their_state_alone() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let first = owner.get("/api/accounts/health").await.expect(200);
+    let again = owner.get("/api/accounts/health").await.expect(200);
+    assert_eq!(first.header("etag"), again.header("etag"));
+    let known = [("if-none-match", first.header("etag"))];
+    owner.send(Method::GET, "/api/accounts/health", None, &known).await.expect(304);
+}
+
+#[tokio::test]
+async fn password_managers_find_the_page_that_changes_a_password() {
+    let app = TestApp::start(|_| {}).await;
+    let answer = app.anonymous().get("/.well-known/change-password").await.expect(303);
+    assert_eq!(answer.header("location"), "/account/password");
+}
+
+#[tokio::test]
+async fn a_caller_with_too_many_requests_reads_the_limit_and_when_to_come_again() {
+    let app = TestApp::start(|config| (config.rate_limit.enabled, config.rate_limit.burst) = (true, 5)).await;
+    let owner = app.actor("owner").await;
+    let answers = join_all((0..40).map(|_| owner.get("/api/tags"))).await;
+    let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
+    let waits: BTreeSet<u64> = refused.iter().map(|answer| answer.header("retry-after").parse().unwrap()).collect();
+    assert!(waits.len() > 1, "the callers are spread: {waits:?}");
+    assert!(refused[0].hint().contains("5 requests at once"), "{}", refused[0].hint());
+}
