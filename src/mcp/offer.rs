@@ -90,7 +90,13 @@ impl Offer {
     /// Returns `None` if the API has no such operation, which the tests exclude.
     fn of(declaration: &'static Declaration, document: &Document<'_>) -> Option<Self> {
         let operation = declaration.operation()?;
-        let arguments = document.arguments(declaration, operation);
+        let mut arguments = document.arguments(declaration, operation);
+        // Sending one of these means something by itself, so no form may fill it in.
+        for name in [declaration.chosen_by, declaration.series_by].into_iter().flatten() {
+            if let Some(schema) = arguments.schemas.get_mut(name).and_then(Value::as_object_mut) {
+                schema.remove("default");
+            }
+        }
         Some(Self { declaration, operation, arguments, elsewhere: BTreeMap::new() })
     }
 
@@ -205,6 +211,11 @@ mod tests {
             ("list_properties", json!({ "search": "", "days": 28, "sort": "-clicks" }), json!({})),
             ("list_properties", json!({ "days": 28.0, "search": "shop" }), json!({ "search": "shop" })),
             ("list_properties", json!({ "days": 7, "favorite": null }), json!({ "days": 7 })),
+            (
+                "list_properties",
+                json!({ "days": 28, "sort": "-clicks", "compareTo": "previous_period" }),
+                json!({ "compareTo": "previous_period" }),
+            ),
             ("get_performance", json!({ "property": "", "dimensions": [], "offset": 0 }), json!({ "property": "" })),
             ("get_performance", json!({ "dimensions": ["query"], "filters": [] }), json!({ "dimensions": ["query"] })),
             ("list_records", json!({ "kind": "segments", "suggest": false }), json!({ "kind": "segments" })),

@@ -71,14 +71,12 @@ impl IdentityProvider {
         let resources = self.narrowed(&grant, form)?;
         let refreshes = scope::has(&grant.scope, "offline_access");
         let renewal = match self.spend_code(&grant, code, refreshes).await? {
-            Some(renewal) => renewal,
-            None => match self.repeat_exchange(code, None, refreshes).await? {
-                Some(renewal) => renewal,
-                None => {
-                    grants::end(&self.db, &grant, now).await?;
-                    return Err(unusable());
-                }
-            },
+            Some(renewal) => Some(renewal),
+            None => self.repeat_exchange(code, None, refreshes).await?,
+        };
+        let Some(renewal) = renewal else {
+            grants::end(&self.db, &grant, now).await?;
+            return Err(unusable());
         };
         self.answer(&grant, &grant.scope, &resources, row.nonce.as_deref(), refreshes.then_some(renewal)).await
     }

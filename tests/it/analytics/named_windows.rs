@@ -91,9 +91,9 @@ async fn a_comparison_does_not_reach_beyond_the_history_and_has_one_form() {
         "{hint}"
     );
     let dates = [("compareStart", "2026-07-01"), ("compareEnd", "2026-07-28")];
-    let dated = asker.ask(&dates).await.expect(200);
+    let by_dates = asker.ask(&dates).await.expect(200);
     let both = asker.ask(&[("compare", "previous_year"), dates[0], dates[1]]).await.expect(200);
-    assert_eq!(both.json["data"], dated.json["data"], "the dates count");
+    assert_eq!(both.json["data"], by_dates.json["data"], "the dates count");
     assert_eq!(both.json["meta"]["ignored"], json!(["compare"]));
     let hint = refused(&[("compare", "last_year")]).await;
     let names = "compare: must be one of previous_period, previous_period_same_weekdays, previous_calendar_period, previous_year, \

@@ -40,6 +40,8 @@ async fn smtp_server() -> (String, UnboundedReceiver<String>) {
                             text.push('\n');
                             continue;
                         }
+                        // Relays refuse a client that names no host.
+                        None if line.starts_with("EHLO") && line != "EHLO search.corp.test" => "421 who are you?\r\n",
                         None if line == "DATA" => {
                             message = Some(String::new());
                             "354 go on\r\n"

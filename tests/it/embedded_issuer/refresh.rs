@@ -118,10 +118,8 @@ async fn what_is_exchanged_again_later_ends_the_grant() {
                 }
                 Again::AfterTheClockWasSetBack => issuer.hand.advance(TimeDelta::hours(-2)),
             }
-            let answer = match is_code {
-                true => issuer.redeem(&client, &code, &[]).await,
-                false => issuer.refresh(&client, &spent).await,
-            };
+            let answer =
+                if is_code { issuer.redeem(&client, &code, &[]).await } else { issuer.refresh(&client, &spent).await };
             answer.refused("invalid_grant");
             issuer.refresh(&client, text(&latest, "refresh_token")).await.refused("invalid_grant");
             assert_eq!(issuer.api(text(&latest, "access_token")).await.status, 401, "{again:?} {is_code}");

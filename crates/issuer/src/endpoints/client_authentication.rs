@@ -4,7 +4,10 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use common::digest::{same, sha256_hex};
 use entity::oauth_client;
-use poem::{Request, http::header};
+use poem::{
+    Request,
+    http::{HeaderValue, header},
+};
 use sea_orm::EntityTrait as _;
 use url::form_urlencoded;
 
@@ -32,7 +35,7 @@ impl IdentityProvider {
     /// It is unknown, lacks its secret, or sends a secret although it has none.
     pub(super) async fn client_of(&self, request: &Request, form: &Parameters) -> Result<String, OAuthError> {
         let Named { id, secret } =
-            named(request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes()), form)?;
+            named(request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes), form)?;
         // The metadata document is not fetched again: a code or token is bound to the client that it was issued to.
         let is_document = self.documents.is_some() && host_of(&id).is_some();
         let expected = if is_document || is_built_in(&id) {
