@@ -73,7 +73,7 @@ impl IfMatch {
 /// Returns the tag as this service sent it: without the mark and the suffix that proxies add to tags of answers that they compress.
 fn as_sent(tag: &str) -> String {
     let tag = tag.strip_prefix("W/").unwrap_or(tag);
-    let suffix = ["-gzip\"", "--gzip\"", ";gzip\"", "-br\"", ";br\"", "-zstd\"", "-deflate\""];
+    let suffix = ["--gzip\"", "-gzip\"", ";gzip\"", "-br\"", ";br\"", "-zstd\"", "-deflate\""];
     let plain = suffix.iter().find_map(|suffix| tag.strip_suffix(suffix));
     plain.map_or_else(|| tag.to_owned(), |plain| format!("{plain}\""))
 }

@@ -44,6 +44,7 @@ pub const UNRELATED: &[&str] = &[
     "refresh_token",
     "replay",
     "signing_key",
+    "token_exchange",
     "tag",
 ];
 
