@@ -22,10 +22,12 @@ pub(super) const TOOLS: &[Declaration] = &[
         name: "get_backlinks",
         title: "Backlinks",
         description: "Links from other sites to the property, from the SEO provider that the person has connected: a summary, links and \
-                      referring domains. It spends the person's credit: ask for one scope if that is enough. The index is the \
-                      provider's; it is never complete.",
+                      referring domains. It spends the person's credit, and meta.cost says how much. Without scope: the summary, \
+                      which costs least. Links and domains cost more, and rows that offset skips are paid for, too. The index is \
+                      the provider's; it is never complete.",
         operation: "getPropertyBacklinks",
         parameters: &["provider", "scope", "status", "offset"],
+        defaults: &[("scope", "summary")],
         rows: RowLimits::LIMIT,
         effect: Effect::Pay,
         ..Declaration::READS
