@@ -69,6 +69,7 @@ impl Server {
         let full = self.full_at.get(name).copied().unwrap_or(now).clamp(now, now + window);
         let counted = full + interval;
         if counted - now > window {
+            self.full_at.insert(name.to_owned(), full);
             return (false, full, counted - now - window);
         }
         self.full_at.insert(name.to_owned(), counted);
