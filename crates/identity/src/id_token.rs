@@ -1,5 +1,5 @@
-//! The ID token of a provider (`OpenID` Connect Core section 2). Of its claims only those are read that the service uses, each as leniently
-//! as is safe: a claim that nobody uses never keeps anybody out.
+//! The ID token of a provider (`OpenID` Connect Core section 2). Only the claims that the service uses are read, each as leniently as is
+//! safe: a claim that nobody uses never keeps anybody out.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};

@@ -221,8 +221,10 @@ impl RelyingParty {
     /// Asks the provider about the person: JSON, or a JWT of the provider (`OpenID` Connect Core section 5.3.2).
     async fn userinfo(&self, endpoint: &Url, token: &AccessToken, subject: &str) -> Result<Profile, SignInError> {
         let request = self.issuer().http().get(endpoint.as_str()).bearer_auth(token.secret()).timeout(TIME_LIMIT);
-        let response = request.send().await.and_then(reqwest::Response::error_for_status);
-        let response = response.map_err(|error| unsent(&Unread::Broken(error)))?;
+        let response = available(request.send().await).map_err(|error| unsent(&error))?;
+        if !response.status().is_success() {
+            return Err(failed(format!("userinfo: status {}", response.status())));
+        }
         let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_jwt = media_type.trim().to_ascii_lowercase().starts_with("application/jwt");
         let body = bounded::bytes(response, bounded::DOCUMENT).await.map_err(|error| unsent(&error))?;
@@ -306,14 +308,20 @@ fn check_endpoints(metadata: &Metadata) -> Result<(), SignInError> {
     }
 }
 
+/// Returns a response. One with status 503 is an error.
+fn available(sent: reqwest::Result<reqwest::Response>) -> Result<reqwest::Response, Unread> {
+    let response = sent.map_err(Unread::Broken)?;
+    match response.status() {
+        StatusCode::SERVICE_UNAVAILABLE => response.error_for_status().map_err(Unread::Broken),
+        _ => Ok(response),
+    }
+}
+
 /// Sends a request of the openidconnect crate through the service's own HTTP client. An answer with status 503 is an error.
 async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Unread> {
     let (parts, body) = request.into_parts();
     let request = http.request(parts.method, parts.uri.to_string()).headers(parts.headers);
-    let mut response = request.body(body).timeout(TIME_LIMIT).send().await.map_err(Unread::Broken)?;
-    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response = response.error_for_status().map_err(Unread::Broken)?;
-    }
+    let response = available(request.body(body).timeout(TIME_LIMIT).send().await)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut answer = HttpResponse::new(bounded::bytes(response, bounded::DOCUMENT).await?.to_vec());
     *answer.status_mut() = status;

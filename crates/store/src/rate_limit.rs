@@ -144,7 +144,7 @@ impl RateLimits {
         let wait = counted - now - rate.window();
         if wait > 0 {
             counters.refusals += 1;
-            // What was cut is stored, so that a clock that was set back keeps nobody out for longer than the window.
+            // The cut time is stored, so that a clock that was set back keeps nobody out for longer than the window.
             counters.full_at.insert(key.to_owned(), full_at);
             return standing(rate, now, full_at, Some(wait));
         }

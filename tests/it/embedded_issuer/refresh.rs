@@ -91,7 +91,7 @@ async fn what_is_exchanged_again_at_once_gives_the_same_refresh_token() {
     assert_eq!(issuer.refresh(&client, text(&third, "refresh_token")).await.status, 200);
 }
 
-/// How the client of a grant, or somebody with a copy, uses a token again.
+/// A second use of a token, by its client or by somebody with a copy.
 #[derive(Clone, Copy, Debug)]
 enum Again {
     Late,

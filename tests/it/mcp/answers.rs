@@ -273,7 +273,7 @@ async fn tools_about_providers_say_what_the_operations_say() {
             vec![("keywords", "shoes"), ("limit", "5"), ("trend", "true")],
         ),
         ("get_backlinks", "backlinks", json!({ "scope": "links" }), vec![("scope", "links"), ("limit", "10")]),
-        // What costs least, unless more is asked for.
+        // The summary costs least.
         ("get_backlinks", "backlinks", json!({}), vec![("scope", "summary"), ("limit", "10")]),
     ] {
         let mut arguments = arguments;

@@ -84,7 +84,7 @@ class Person:
 
 
 def restore(sign_in):
-    """Gives a new process what the SDK knows in a running one: it keeps neither the time of expiry nor the addresses of the issuer, so
+    """Gives a new process the state of the SDK in a running one: it keeps neither the time of expiry nor the addresses of the issuer, so
     that programs that embed it do."""
     if saved := load("tokens"):
         sign_in.context.token_expiry_time = saved["good_until"]

@@ -12,7 +12,7 @@ const pairs = (list, name) => list.filter((one) => !one.disabled && one.enabled 
 /** All requests in the folders of a collection. */
 const flat = (items, inside) => items.flatMap((item) => (item[inside] ? flat(item[inside], inside) : [item.request]));
 
-/** Postman fills parameters from `Example` or, as its app does unless told otherwise, from the `Schema`. */
+/** Postman fills parameters from `Example` or, by the default of its app, from the `Schema`. */
 async function postman(document, parametersResolution) {
   const { convertV2 } = require("openapi-to-postmanv2");
   const input = { type: "string", data: JSON.stringify(document) };

@@ -1,4 +1,4 @@
-//! How a client names itself at the token, revocation and device authorization endpoints: by `client_id` in the form, or by HTTP Basic
+//! Authentication of clients at the token, revocation and device authorization endpoints: by `client_id` in the form, or by HTTP Basic
 //! (RFC 6749 section 2.3.1), with its secret if an operator gave it one.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};

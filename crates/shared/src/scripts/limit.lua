@@ -9,7 +9,7 @@ local full = tonumber(redis.call('GET', KEYS[1]) or now)
 full = math.min(math.max(full, now), now + window)
 local counted = full + interval
 if counted - now > window then
-  -- What was cut is stored, so that a clock that was set back keeps nobody out for longer than the window.
+  -- The cut time is stored, so that a clock that was set back keeps nobody out for longer than the window.
   redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', math.ceil((full - now) / 1000))
   return {0, full, now, counted - now - window}
 end

@@ -101,6 +101,9 @@ fn token(Data(elsewhere): Data<&Elsewhere>, request: &Request, Form(form): Form<
 fn userinfo(Data(elsewhere): Data<&Elsewhere>, request: &Request) -> Response {
     let code = request.header("authorization").and_then(|line| line.strip_prefix("Bearer ")).unwrap().to_owned();
     let prepared = elsewhere.codes.lock().unwrap()[&code].clone();
+    if let Some(status) = prepared.userinfo.as_u64() {
+        return StatusCode::from_u16(status.try_into().unwrap()).unwrap().into();
+    }
     if let Some(jwt) = prepared.userinfo.as_str() {
         return Response::builder().content_type("application/jwt").body(jwt.to_owned());
     }
