@@ -69,6 +69,8 @@ pub struct Outcome {
     pub peak: u64,
     /// See `before`.
     pub after: u64,
+    /// Memory that caches hold in megabytes, before the attack and after it.
+    pub cached: [u64; 2],
 }
 
 /// A process, and where its metrics are.
@@ -161,7 +163,7 @@ impl Target {
 
     async fn endure_one(&self, scale: Scale, attack: Attack) -> Outcome {
         attack.prepare(self).await;
-        let (before, long_polls) = (self.memory(), self.long_polls().await);
+        let (before, long_polls, cached) = (self.memory(), self.long_polls().await, self.cached().await);
         let (peak, not_served) = (AtomicU64::new(before), AtomicUsize::new(0));
         let mut latencies = Vec::new();
         let honest = async {
@@ -192,6 +194,7 @@ impl Target {
             before,
             peak,
             after: self.memory(),
+            cached: [cached, self.cached().await],
         }
     }
 
@@ -217,9 +220,19 @@ impl Target {
 
     /// The number of polls of the service that took more than 5 ms.
     async fn long_polls(&self) -> u64 {
+        self.metric("sightline_long_polls_total ").await
+    }
+
+    /// The memory that caches hold, in megabytes.
+    async fn cached(&self) -> u64 {
+        self.metric("sightline_cache_bytes{").await / 1024 / 1024
+    }
+
+    /// The sum of the metrics whose lines begin so.
+    async fn metric(&self, start: &str) -> u64 {
         let text = from([127, 0, 0, 1]).get(&self.running.metrics).send().await.unwrap().whole_text().await.unwrap();
-        let line = text.lines().find_map(|line| line.strip_prefix("sightline_long_polls_total "));
-        line.unwrap().parse().unwrap()
+        let lines = text.lines().filter(|line| line.starts_with(start));
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
     }
 
     /// Resident memory in megabytes.
@@ -234,14 +247,14 @@ impl Outcome {
     /// A table with one row per result.
     pub fn table(outcomes: &[Self]) -> String {
         let mut table = String::from(
-            "\n| attack | honest requests | not served | honest p99 (aim: below 250 ms) | polls over 5 ms | refused | memory before, most, after |\n\
+            "\n| attack | honest requests | not served | honest p99 (aim: below 250 ms) | polls over 5 ms | refused | memory before, most, after (cached before, after) |\n\
              | --- | --- | --- | --- | --- | --- | --- |\n",
         );
         for one in outcomes {
             let p99 = one.p99.as_millis();
             let _ = writeln!(
                 table,
-                "| {} | {} | {} | {p99} ms | {} | {} | {}, {}, {} MB |",
+                "| {} | {} | {} | {p99} ms | {} | {} | {}, {}, {} ({}, {}) MB |",
                 one.attack.name(),
                 one.honest,
                 one.not_served,
@@ -249,7 +262,9 @@ impl Outcome {
                 one.refused,
                 one.before,
                 one.peak,
-                one.after
+                one.after,
+                one.cached[0],
+                one.cached[1]
             );
         }
         table
