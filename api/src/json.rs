@@ -7,11 +7,12 @@ use serde_json::{Map, Number, Value};
 
 use crate::shape::{Fault, shorten};
 
-/// Parses JSON text.
+/// Parses JSON text. A byte order mark before it is ignored (RFC 8259 section 8.1).
 ///
 /// # Errors
 /// The field that is given twice, by its path such as `filters[2].operator`, or an empty path where the text stops being JSON.
 pub fn parse(text: &[u8]) -> Result<Value, Fault> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut path = String::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
     let read = Strict { path: &mut path }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));

@@ -181,7 +181,8 @@ impl Admissions {
         }
     }
 
-    /// Admits a request to `surface`, and to `property` if its path names one. Pages are on no surface and take sessions only.
+    /// Admits a request to `surface`, and to `property` if its path names one. Pages are on no surface and take sessions only, whatever
+    /// `Authorization` a proxy before the service asks browsers for.
     /// Returns `None` if the request has no credential, only an expired cookie, or reads with the cookie from a page of another
     /// origin.
     pub async fn admit(
@@ -191,12 +192,17 @@ impl Admissions {
         surface: Option<&Surface>,
         property: Option<Uuid>,
     ) -> Result<Option<Admitted>, AdmissionError> {
-        match credentials::presented(headers, &self.0.session_cookie) {
-            Ok(Presented::Bearer(token)) => self.bearer(&token, surface, property).await.map(Some),
-            Ok(Presented::Session(value)) => self.session(&value, method, headers, property).await,
-            Ok(Presented::Nothing) => Ok(None),
-            Err(CredentialsError::Repeated) => Err(AdmissionError::InvalidRequest),
-            Err(CredentialsError::NotBearer) => Err(AdmissionError::NotBearer),
+        let cookie = &self.0.session_cookie;
+        let presented = match surface {
+            Some(_) => credentials::presented(headers, cookie),
+            None => credentials::session(headers, cookie),
+        };
+        match (presented, surface) {
+            (Ok(Presented::Bearer(token)), Some(surface)) => self.bearer(&token, surface, property).await.map(Some),
+            (Ok(Presented::Session(value)), _) => self.session(&value, method, headers, property).await,
+            (Ok(Presented::Bearer(_) | Presented::Nothing), _) => Ok(None),
+            (Err(CredentialsError::Repeated), _) => Err(AdmissionError::InvalidRequest),
+            (Err(CredentialsError::NotBearer), _) => Err(AdmissionError::NotBearer),
         }
     }
 
@@ -208,14 +214,8 @@ impl Admissions {
     }
 
     /// Admits the holder of a bearer token.
-    async fn bearer(
-        &self,
-        token: &str,
-        surface: Option<&Surface>,
-        property: Option<Uuid>,
-    ) -> Result<Admitted, AdmissionError> {
+    async fn bearer(&self, token: &str, surface: &Surface, property: Option<Uuid>) -> Result<Admitted, AdmissionError> {
         let inner = &self.0;
-        let surface = surface.ok_or(AdmissionError::InvalidToken("pages take no tokens"))?;
         let token = inner.verifier.verify(token, &surface.audience).await.map_err(|error| match error {
             TokenError::Invalid(reason) => AdmissionError::InvalidToken(reason),
             TokenError::IssuerUnavailable(error) => error.into(),

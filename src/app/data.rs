@@ -74,7 +74,12 @@ pub async fn connect(config: &Config) -> Result<Opened, Error> {
     let opened = database::open(&url, config.database.max_connections).await;
     opened.map_err(|error| {
         // The driver's message repeats the URL, which may contain a password.
-        let reason = error.to_string().replace(&url, "…");
+        let reason = match database::missing_file(&url) {
+            Some(_) if !url.contains("mode=rwc") => {
+                "the file does not exist; `?mode=rwc` at the end of the URL makes it".to_owned()
+            }
+            _ => error.to_string().replace(&url, "…"),
+        };
         Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
     })
 }

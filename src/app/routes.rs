@@ -241,9 +241,10 @@ async fn locations(parts: &Parts) -> Locations {
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await
     {
-        locations.authorization_url = metadata.authorization_endpoint().url().to_string();
-        locations.token_url =
-            metadata.token_endpoint().map_or(locations.token_url, |endpoint| endpoint.url().to_string());
+        let (authorization, token) = (&metadata.authorization_endpoint, &metadata.token_endpoint);
+        locations.authorization_url =
+            authorization.as_ref().map_or(locations.authorization_url, |endpoint| endpoint.url().to_string());
+        locations.token_url = token.as_ref().map_or(locations.token_url, |endpoint| endpoint.url().to_string());
     }
     locations
 }

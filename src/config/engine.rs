@@ -131,12 +131,14 @@ impl SearchEngine {
             "search_engine",
             "api_url, authorize_url, token_url, revoke_url and userinfo_url together, or none of them",
         )?;
-        let missing = match (&self.client_id, &self.client_secret) {
-            (None, Some(_)) => "search_engine.client_id",
-            (Some(_), None) => "search_engine.client_secret",
-            _ => return Ok(()),
+        let has_id = self.client_id.as_ref().map(|id| !id.is_empty());
+        let has_secret = self.client_secret.as_ref().map(|Secret(secret)| !secret.is_empty());
+        let missing = match (has_id, has_secret) {
+            (None, None) | (Some(true), Some(true)) => return Ok(()),
+            (Some(true), _) => "search_engine.client_secret",
+            _ => "search_engine.client_id",
         };
-        allow(false, missing, "search_engine.client_id and client_secret together, or neither of them")
+        allow(false, missing, "a text: search_engine.client_id and client_secret are set together, or neither of them")
     }
 }
 
@@ -156,6 +158,9 @@ mod tests {
             (of(Some("sightline"), Some("hunter2")), None),
             (of(Some("sightline"), None), Some("search_engine.client_secret")),
             (of(None, Some("hunter2")), Some("search_engine.client_id")),
+            (of(Some(""), Some("hunter2")), Some("search_engine.client_id")),
+            (of(Some("sightline"), Some("")), Some("search_engine.client_secret")),
+            (of(Some(""), Some("")), Some("search_engine.client_id")),
         ] {
             let refusal = settings.check().err();
             assert_eq!(refusal.as_ref().map(|refusal| refusal.setting.as_str()), missing);

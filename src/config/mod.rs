@@ -232,7 +232,9 @@ impl Config {
     /// The database URL, or its default.
     #[must_use]
     pub fn database_url(&self) -> String {
-        self.database.url.clone().unwrap_or_else(|| format!("sqlite://{}/sightline.db?mode=rwc", self.data_dir))
+        // The driver decodes the path of its URL.
+        let folder = || self.data_dir.replace('%', "%25").replace('?', "%3F");
+        self.database.url.clone().unwrap_or_else(|| format!("sqlite://{}/sightline.db?mode=rwc", folder()))
     }
 
     /// Returns whether the search engine is the simulated one: neither its URLs nor a client at the real one are configured.

@@ -11,7 +11,7 @@ use poem::{
 
 use super::{deprecation, operation, request_id, version};
 
-/// Tells browsers to use https for this host for a year.
+/// Makes browsers use https for this host, whatever the port, for a year.
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// The settings of the layer.
@@ -42,7 +42,8 @@ pub async fn headers<E: Endpoint>(settings: Arc<Headers>, next: Arc<E>, request:
     if let Some((operation, path)) = deprecated {
         deprecation::tell(operation, &path, failed, &settings.base_url, headers);
     }
-    if settings.base_url.is_https() {
+    // A host with a service at another port may have others in plain http.
+    if settings.base_url.is_https() && settings.base_url.url().port().is_none() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
     }
     if failed {

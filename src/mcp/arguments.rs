@@ -58,7 +58,9 @@ pub struct Size {
 pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     let (declared, known) = (offer.declaration, &offer.arguments.schemas);
     let is_kind = |name: &str| name == "kind" && !declared.kind.is_empty();
-    let given = arguments.into_iter().filter(|(name, value)| !value.is_null() && !is_kind(name));
+    // Some programs send a tool without arguments one that they make up, because their models cannot send none.
+    let takes_none = known.is_empty() && offer.elsewhere.is_empty();
+    let given = arguments.into_iter().filter(|(name, value)| !value.is_null() && !is_kind(name) && !takes_none);
     let given: Vec<(String, Value)> = given.map(|(name, value)| (name, without_fraction(value))).collect();
     if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
         let refusal = if let Some(chooser) = offer.elsewhere.get(name) {

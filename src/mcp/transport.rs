@@ -109,14 +109,14 @@ impl Endpoint for Transport {
             outer.extensions.insert(TakesEvents);
         }
         let service = if form == Form::Json { &self.json } else { &self.events };
-        let request = http::Request::from_parts(outer, Full::new(bytes));
+        let request = http::Request::from_parts(outer, Full::new(Bytes::from(message.to_string())));
         answer(Box::pin(service.handle(request)).await, &message).await
     }
 }
 
 /// Returns the message in `bytes`, or the code, the id and the text of the refusal of what the SDK would answer in plain text.
 fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
-    let mut message = message(bytes).map_err(|(code, advice)| (code, Value::Null, advice))?;
+    let mut message = message(bytes)?;
     match unknown_version(headers, &message) {
         Some(advice) => Err((INVALID_REQUEST, message["id"].take(), advice)),
         None => Ok(message),
@@ -124,10 +124,10 @@ fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, Strin
 }
 
 /// Returns the message in `bytes`, or the refusal of a body that is none. Its parameters are the SDK's to read.
-fn message(bytes: &[u8]) -> Result<Value, (i32, String)> {
-    let refused = |advice: &str| (INVALID_REQUEST, advice.to_owned());
-    let message = json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
-        "" => (PARSE_ERROR, "The body must be JSON in UTF-8.".to_owned()),
+fn message(bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
+    let refused = |advice: &str| (INVALID_REQUEST, Value::Null, advice.to_owned());
+    let mut message = json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
+        "" => (PARSE_ERROR, Value::Null, "The body must be JSON in UTF-8.".to_owned()),
         path => refused(&format!("{}: {fault}", echo(path))),
     })?;
     if message.is_array() {
@@ -139,9 +139,27 @@ fn message(bytes: &[u8]) -> Result<Value, (i32, String)> {
     }
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
         && message.get("method").is_some_and(Value::is_string)
-        && message.get("params").is_none_or(Value::is_object)
         && (message.get("id").is_none() || id.is_string() || id.is_number());
-    if is_message { Ok(message) } else { Err(refused("The body must be a request or a notification of JSON-RPC 2.0.")) }
+    if !is_message {
+        return Err(refused("The body must be a request or a notification of JSON-RPC 2.0."));
+    }
+    drop_empty(&mut message);
+    match message.get("params") {
+        None | Some(Value::Object(_)) => Ok(message),
+        Some(_) => Err((INVALID_REQUEST, message["id"].take(), "params: must be an object".to_owned())),
+    }
+}
+
+/// Removes parameters that say nothing, as some clients write those that they do not have: `null`, the list that PHP makes of an empty
+/// object, an empty cursor.
+fn drop_empty(message: &mut Value) {
+    let Some(fields) = message.as_object_mut() else { return };
+    if fields.get("params").is_some_and(|params| params.is_null() || *params == json!([])) {
+        fields.remove("params");
+    }
+    if let Some(Value::Object(params)) = fields.get_mut("params") {
+        params.retain(|name, value| name != "cursor" || (!value.is_null() && value != ""));
+    }
 }
 
 /// Returns why the version in the headers of `message` is refused, if it is. Without a header the protocol assumes 2025-03-26, and
@@ -255,13 +273,14 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, json!(1)),
             (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#, json!("a")),
             (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, Value::Null),
+            ("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}", json!(2)),
         ] {
             assert_eq!(message(body.as_bytes()).map(|message| message["id"].clone()), Ok(id), "{body}");
         }
         for (body, code) in [
             ("", PARSE_ERROR),
             ("{", PARSE_ERROR),
-            ("\u{feff}{}", PARSE_ERROR),
+            ("\u{feff}{", PARSE_ERROR),
             (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, INVALID_REQUEST),
             ("[]", INVALID_REQUEST),
             ("1", INVALID_REQUEST),
@@ -274,10 +293,28 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, INVALID_REQUEST),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, INVALID_REQUEST),
         ] {
             assert_eq!(message(body.as_bytes()).unwrap_err().0, code, "{body}");
+        }
+    }
+
+    #[test]
+    fn parameters_that_say_nothing_are_as_if_they_had_not_been_sent() {
+        let read =
+            |params: &str| message(format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list"{params}}}"#).as_bytes());
+        let plain = read("").unwrap();
+        for params in [r#","params":null"#, r#","params":[]"#] {
+            assert_eq!(read(params).unwrap(), plain, "{params}");
+        }
+        for params in [r#","params":{"cursor":""}"#, r#","params":{"cursor":null}"#] {
+            assert_eq!(read(params).unwrap()["params"], json!({}), "{params}");
+        }
+        assert_eq!(read(r#","params":{"cursor":"x"}"#).unwrap()["params"], json!({ "cursor": "x" }));
+        for params in [r#","params":[1]"#, r#","params":"""#, r#","params":0"#] {
+            let (_, id, advice) = read(params).unwrap_err();
+            assert_eq!((id, advice.as_str()), (json!(7), "params: must be an object"), "{params}");
         }
     }
 }

@@ -33,13 +33,18 @@ async fn grants_to_an_address_end_a_week_after_a_token_last_stated_it() {
 
 /// A service on https that uses another service's issuer, where it is registered as a client.
 async fn on_https(issuer: &TestApp) -> TestApp {
-    let redirect = "https://search.example.test/auth/callback";
+    at(issuer, "https://search.example.test").await
+}
+
+/// Starts a service at `root`, whose people sign in at `issuer`.
+async fn at(issuer: &TestApp, root: &str) -> TestApp {
+    let redirect = format!("{root}/auth/callback");
     let metadata = json!({ "redirect_uris": [redirect] });
     let registered = http_client().unwrap().post(format!("{}/oauth/register", issuer.service.base_url));
     let registered: Value = registered.json(&metadata).send().await.unwrap().whole_json().await.unwrap();
     let client_id = registered["client_id"].as_str().unwrap().to_owned();
     TestApp::start(|config| {
-        config.base_url = "https://search.example.test".parse().ok();
+        config.base_url = root.parse().ok();
         config.identity.issuer = issuer.service.base_url.parse().ok();
         config.identity.client_id = Some(client_id);
     })
@@ -103,11 +108,13 @@ async fn on_https_cookies_belong_to_the_host_alone() {
 
 #[tokio::test]
 async fn on_https_every_answer_asks_for_https_from_now_on() {
-    let app = on_https(shared()).await;
+    let (app, beside) = (on_https(shared()).await, at(shared(), "https://search.example.test:8443").await);
     let address = format!("http://{}", app.service.address);
     for path in ["/api", "/api/health", "/nowhere", "/openapi.json", "/docs", "/auth/login", "/auth/callback"] {
         let answer = Actor::anonymous(&address).get(path).await;
         assert_eq!(answer.header("strict-transport-security"), "max-age=31536000", "{path}");
+        let with_port = Actor::anonymous(&format!("http://{}", beside.service.address)).get(path).await;
+        assert!(!with_port.headers.contains_key("strict-transport-security"), "{path}: others may be at another port");
         let plain = shared().anonymous().get(path).await;
         assert!(!plain.headers.contains_key("strict-transport-security"), "{path}: not over http");
     }

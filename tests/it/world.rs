@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use reqwest::Method;
+use serde_json::json;
 
 use crate::support::{
     actor::{Actor, Answer},
@@ -77,17 +78,53 @@ async fn addresses_with_a_slash_at_the_end_lead_to_the_right_ones() {
 async fn booleans_are_read_as_every_language_writes_them() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
-    for (written, meant) in [("1", "true"), ("0", "false")] {
+    for (written, meant) in [("1", "true"), ("0", "false"), ("True", "true"), ("FALSE", "false")] {
         let [one, other] = [
             owner.get(&format!("/api/properties?series={written}")).await,
             owner.get(&format!("/api/properties?series={meant}")).await,
         ];
         assert_eq!(one.expect(200).json, other.expect(200).json, "{written}");
     }
-    for written in ["2", "yes", "TRUE", "", "01"] {
+    for written in ["2", "yes", "tru", "", "01"] {
         let refused = owner.get(&format!("/api/properties?series={written}")).await.expect(400);
         assert!(refused.hint().starts_with("series:"), "{}", refused.hint());
     }
+}
+
+#[tokio::test]
+async fn what_others_send_with_a_browser_changes_no_page() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let browser = Browser::signed_in(&app.service.base_url, "owner").await;
+    let cookie = format!("sightline_session={}", browser.cookie("sightline_session").unwrap());
+    let (nobody, property) = (app.anonymous(), owner.property("northmoor").await);
+    let get = async |path: &str, headers: &[(&str, &str)]| {
+        let headers: Vec<_> = headers.iter().copied().chain([("accept", "text/html")]).collect();
+        nobody.send(Method::GET, path, None, &headers).await
+    };
+    // A proxy that asks for a password of its own, and a cookie of a neighbour at another port of the host.
+    let neighbours = format!("name=M\u{fc}ller; {cookie}; theme=");
+    for headers in [
+        [("cookie", cookie.as_str()), ("authorization", "Basic YTpi")],
+        [("cookie", cookie.as_str()), ("authorization", "Bearer of-a-proxy")],
+        [("cookie", neighbours.as_str()), ("x-forwarded-user", "ann")],
+    ] {
+        for path in ["/", "/account", "/subscribe", &format!("/p/{property}")] {
+            get(path, &headers).await.expect(200);
+        }
+    }
+    assert_eq!(get("/api/properties", &[("cookie", &neighbours)]).await.status, 200);
+    get("/api/properties", &[("cookie", &cookie), ("authorization", "Basic YTpi")]).await.expect(401);
+
+    let link = owner.post(&format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201);
+    let shared = format!("/share/{}", link.json["data"]["token"].as_str().unwrap());
+    let session = [("cookie", cookie.as_str())];
+    for appended in ["fbclid=x", "utm_source=n&utm_medium=mail&compare=none", "gclid=1&_gl=2", "mc_eid=7"] {
+        for path in ["/", &format!("/p/{property}"), &format!("/p/{property}/queries"), &shared] {
+            get(&format!("{path}?{appended}"), &session).await.expect(200);
+        }
+    }
+    get(&format!("{shared}?metrik=ctr"), &[]).await.expect(400);
 }
 
 #[tokio::test]

@@ -232,10 +232,12 @@ impl ParamValue for bool {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        // Some languages write `1` and `0`, and leave nothing else.
+        // PHP writes `1` and `0`, Python `True` and `False`.
         match text {
-            "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
+            "1" => Ok(true),
+            "0" => Ok(false),
+            _ if text.eq_ignore_ascii_case("true") => Ok(true),
+            _ if text.eq_ignore_ascii_case("false") => Ok(false),
             _ => Err("must be true or false".to_owned()),
         }
     }

@@ -19,10 +19,9 @@ pub struct BaseUrl(Arc<Inner>);
 
 #[derive(PartialEq, Eq)]
 struct Inner {
-    /// The root as it was written. Issuers and audiences are compared with it byte for byte.
+    /// The root in its normal form: the origin as browsers send it. Issuers and audiences are compared with it byte for byte.
     text: String,
     url: Url,
-    origin: String,
 }
 
 /// The error for a text that is not a [`BaseUrl`].
@@ -41,7 +40,7 @@ impl BaseUrl {
         format!("http://{address}").parse().expect("a URL")
     }
 
-    /// The root as it was written.
+    /// The root, with its host in lower case and in ASCII, and without the port that its scheme means.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0.text
@@ -56,7 +55,7 @@ impl BaseUrl {
     /// The origin as browsers send it.
     #[must_use]
     pub fn origin(&self) -> &str {
-        &self.0.origin
+        &self.0.text
     }
 
     /// Returns whether the service is reached over https.
@@ -101,8 +100,7 @@ impl FromStr for BaseUrl {
         if !is_root || !url.has_host() || names_somebody || text.ends_with('/') || url.path() != "/" {
             return Err(InvalidBaseUrl);
         }
-        let origin = url.origin().ascii_serialization();
-        Ok(Self(Arc::new(Inner { text: text.to_owned(), url, origin })))
+        Ok(Self(Arc::new(Inner { text: url.origin().ascii_serialization(), url })))
     }
 }
 
@@ -137,17 +135,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_root_keeps_its_text_and_knows_its_origin() {
-        for (text, origin, https, secure, loopback) in [
+    fn a_root_has_one_form() {
+        for (text, root, https, secure, loopback) in [
             ("https://Search.Example.org:443", "https://search.example.org", true, true, false),
+            ("https://bücher.example", "https://xn--bcher-kva.example", true, true, false),
+            ("https://B\u{fc}cher.example:8443", "https://xn--bcher-kva.example:8443", true, true, false),
+            ("HTTPS://xn--bcher-kva.example", "https://xn--bcher-kva.example", true, true, false),
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080", false, true, true),
             ("http://[::1]:8080", "http://[::1]:8080", false, true, true),
             ("http://0.0.0.0:8080", "http://0.0.0.0:8080", false, false, false),
         ] {
             let base: BaseUrl = text.parse().unwrap();
-            assert_eq!((base.as_str(), base.origin()), (text, origin));
+            assert_eq!((base.as_str(), base.origin()), (root, root));
             assert_eq!((base.is_https(), base.is_secure(), base.is_loopback()), (https, secure, loopback), "{text}");
-            assert_eq!(base.join("/docs"), format!("{text}/docs"));
+            assert_eq!(base.join("/docs"), format!("{root}/docs"));
             assert_eq!(base.host_cookie("a"), if https { "__Host-a" } else { "a" });
         }
     }

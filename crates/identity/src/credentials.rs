@@ -54,7 +54,8 @@ fn bearer(line: &str) -> Result<Presented, CredentialsError> {
     Ok(Presented::Bearer(token.to_owned()))
 }
 
-fn session(headers: &HeaderMap, name: &str) -> Result<Presented, CredentialsError> {
+/// Reads the session cookie alone. `name` is its name.
+pub fn session(headers: &HeaderMap, name: &str) -> Result<Presented, CredentialsError> {
     let mut values = cookies(headers, name);
     match (values.next(), values.next()) {
         (Some(_), Some(_)) => Err(CredentialsError::Repeated),
@@ -78,10 +79,11 @@ pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item 
     all_cookies(headers).filter(move |(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// Returns names and values of the cookies in a request. Browsers send the oldest first (RFC 6265 section 5.4).
+/// Returns names and values of the cookies in a request. Browsers send the oldest first (RFC 6265 section 5.4). Other services of the
+/// host set cookies, too, so one that is no text spoils no other.
 pub fn all_cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
+    let pairs = headers.get_all(header::COOKIE).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+    pairs.filter_map(|pair| str::from_utf8(pair).ok()?.trim().split_once('='))
 }
 
 /// The value of `WWW-Authenticate` for a 401 or 403 about a token.
@@ -96,11 +98,19 @@ pub fn challenge(metadata: &str, error: Option<&str>, scope: Option<&str>) -> St
     format!("Bearer {}", parameters.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns whether the request's headers show that it comes from a page of `origin`.
+/// Returns whether the request's headers show that it comes from a page of `origin`. A page that a proxy gave a stricter referrer policy
+/// has `Origin: null`, and the browser says where it is from in a header that no script can set.
 #[must_use]
 pub fn is_same_origin(headers: &HeaderMap, origin: &str) -> bool {
     let mut lines = headers.get_all(header::ORIGIN).iter();
-    matches!((lines.next(), lines.next()), (Some(line), None) if line.as_bytes() == origin.as_bytes())
+    let (Some(line), None) = (lines.next(), lines.next()) else { return false };
+    line.as_bytes() == origin.as_bytes() || (line == "null" && is_only(headers, "sec-fetch-site", "same-origin"))
+}
+
+/// Returns whether a header is sent once, with this value.
+fn is_only(headers: &HeaderMap, name: &str, value: &str) -> bool {
+    let mut lines = headers.get_all(name).iter();
+    matches!((lines.next(), lines.next()), (Some(line), None) if line == value)
 }
 
 /// Returns whether the request's headers name another origin than `origin`. Browsers name none with links, nor with reads of a page's
@@ -181,8 +191,33 @@ mod tests {
     fn the_session_cookie_is_found_among_others() {
         let request = headers(&[("cookie", "a=1; sightline_session=s=="), ("cookie", "b=2")]);
         assert_eq!(presented(&request), Ok(Presented::Session("s==".to_owned())));
+        for other in [&b"name=M\xfcller"[..], b"name=M\xc3\xbcller", b"\xff", b"=", b"a=\t", b";;"] {
+            let mut request = HeaderMap::new();
+            let line = [other, b"; sightline_session=s; c=3"].concat();
+            request.insert("cookie", http::HeaderValue::from_bytes(&line).unwrap());
+            assert_eq!(presented(&request), Ok(Presented::Session("s".to_owned())), "{other:?}");
+        }
         assert_eq!(presented(&headers(&[("cookie", "xsightline_session=s")])), Ok(Presented::Nothing));
         assert_eq!(presented(&HeaderMap::new()), Ok(Presented::Nothing));
+    }
+
+    #[test]
+    fn the_origin_of_a_form_is_its_own_or_hidden_by_a_referrer_policy() {
+        let (own, null) = (("origin", "https://a.example"), ("origin", "null"));
+        for (lines, is_same) in [
+            (&[own][..], true),
+            (&[null, ("sec-fetch-site", "same-origin")], true),
+            (&[null], false),
+            (&[null, ("sec-fetch-site", "cross-site")], false),
+            (&[null, ("sec-fetch-site", "same-site")], false),
+            (&[null, ("sec-fetch-site", "none")], false),
+            (&[null, ("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")], false),
+            (&[own, null], false),
+            (&[("origin", "https://b.example"), ("sec-fetch-site", "same-origin")], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_same_origin(&headers(lines), "https://a.example"), is_same, "{lines:?}");
+        }
     }
 
     #[test]

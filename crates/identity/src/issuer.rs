@@ -105,11 +105,8 @@ impl Issuer {
 
     /// Fails if a document is that of another issuer.
     fn own(&self, document: Metadata) -> Result<Metadata, IssuerUnavailable> {
-        if document.issuer().as_str() != self.url {
-            return Err(IssuerUnavailable(format!(
-                "its document names another issuer, {}",
-                document.issuer().as_str()
-            )));
+        if document.issuer.as_str() != self.url {
+            return Err(IssuerUnavailable(format!("its document names another issuer, {}", document.issuer.as_str())));
         }
         Ok(document)
     }

@@ -140,7 +140,7 @@ impl KeySet {
 
 async fn fetch(issuer: &Issuer) -> Result<KeySet, IssuerUnavailable> {
     let metadata = issuer.metadata().await?;
-    let document: Value = issuer.get(metadata.jwks_uri().as_str()).await?;
+    let document: Value = issuer.get(metadata.jwks_uri.as_str()).await?;
     let listed =
         document["keys"].as_array().ok_or_else(|| IssuerUnavailable("its key set holds no keys".to_owned()))?;
     // An unknown key type must not hide the other keys.

@@ -13,9 +13,10 @@ use oauth2::{
     basic::{BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenType},
 };
 use openidconnect::{
-    AccessToken, AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, LoginHint,
-    Nonce, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, TokenUrl, UserInfoUrl,
-    core::{CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod},
+    AccessToken, AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse,
+    JsonWebKeySet, LoginHint, Nonce, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
+    TokenUrl, UserInfoUrl,
+    core::{CoreAuthPrompt, CoreAuthenticationFlow, CoreClient},
 };
 use reqwest::{StatusCode, header::CONTENT_TYPE};
 use sea_orm::DbErr;
@@ -142,7 +143,10 @@ impl RelyingParty {
     /// Returns the URL to send the browser to.
     pub async fn authorize_url(&self, attempt: &Attempt, wishes: Wishes) -> Result<Url, SignInError> {
         let metadata = self.issuer().metadata().await?;
-        let client = CoreClient::from_provider_metadata((*metadata).clone(), self.client_id.clone(), None)
+        let endpoint = metadata.authorization_endpoint.clone();
+        let endpoint = endpoint.ok_or_else(|| failed("the issuer's metadata names no authorization_endpoint"))?;
+        let client = CoreClient::new(self.client_id.clone(), metadata.issuer.clone(), JsonWebKeySet::default())
+            .set_auth_uri(endpoint)
             .set_redirect_uri(self.redirect_url.clone());
         let (state, nonce) = (attempt.state.clone(), attempt.nonce.clone());
         let mut request = client
@@ -181,7 +185,7 @@ impl RelyingParty {
             read.map_err(|why| failed(format!("the ID token: {why}")))?;
         if self.reads_userinfo
             && profile.address.is_none()
-            && let Some(endpoint) = metadata.userinfo_endpoint()
+            && let Some(endpoint) = &metadata.userinfo_endpoint
         {
             let said = self.userinfo(endpoint.url(), &tokens.access_token, &profile.subject).await?;
             profile.address = said.address;
@@ -201,11 +205,12 @@ impl RelyingParty {
         code: String,
         verifier: PkceCodeVerifier,
     ) -> Result<Tokens, SignInError> {
-        let endpoint = metadata.token_endpoint().ok_or_else(|| failed("the issuer has no token endpoint"))?;
+        let endpoint = metadata.token_endpoint.clone();
+        let endpoint = endpoint.ok_or_else(|| failed("the issuer's metadata names no token_endpoint"))?;
         let mut client = TokenClient::new(self.client_id.clone())
             .set_auth_type(authentication(metadata))
             .set_redirect_uri(self.redirect_url.clone())
-            .set_token_uri(endpoint.clone());
+            .set_token_uri(endpoint);
         if let Some(secret) = self.client_secret.clone() {
             client = client.set_client_secret(secret);
         }
@@ -287,21 +292,15 @@ impl TokenResponse for Tokens {
 
 /// The way in which the client proves its identity: HTTP Basic (the standard's default), unless the issuer accepts only the form.
 fn authentication(metadata: &Metadata) -> AuthType {
-    match metadata.token_endpoint_auth_methods_supported() {
-        Some(methods)
-            if !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
-                && methods.contains(&CoreClientAuthMethod::ClientSecretPost) =>
-        {
-            AuthType::RequestBody
-        }
-        _ => AuthType::BasicAuth,
-    }
+    let accepts = |way: &str| metadata.token_endpoint_auth_methods.iter().any(|method| method == way);
+    let needs_form = accepts("client_secret_post") && !accepts("client_secret_basic");
+    if needs_form { AuthType::RequestBody } else { AuthType::BasicAuth }
 }
 
 /// Refuses endpoints to which the code, the secret or a token would travel unencrypted.
 fn check_endpoints(metadata: &Metadata) -> Result<(), SignInError> {
-    let token = metadata.token_endpoint().map(TokenUrl::url);
-    let userinfo = metadata.userinfo_endpoint().map(UserInfoUrl::url);
+    let token = metadata.token_endpoint.as_ref().map(TokenUrl::url);
+    let userinfo = metadata.userinfo_endpoint.as_ref().map(UserInfoUrl::url);
     match [token, userinfo].into_iter().flatten().find(|url| !is_secure(url)) {
         Some(url) => Err(failed(format!("{url} is not a secure address"))),
         None => Ok(()),

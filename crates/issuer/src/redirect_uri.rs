@@ -6,7 +6,27 @@ use url::Url;
 const MAX_LENGTH: usize = 1_000;
 /// Schemes without a dot that are allowed nevertheless: assistants return to them. All others must be made of a domain name in
 /// reverse (RFC 8252 section 7.1), as no scheme is that a browser or an operating system acts on.
-const KNOWN_SCHEMES: [&str; 6] = ["claude", "cursor", "vscode", "vscode-insiders", "windsurf", "zed"];
+const KNOWN_SCHEMES: [&str; 19] = [
+    "antigravity",
+    "boltai",
+    "cherrystudio",
+    "claude",
+    "code-oss",
+    "cursor",
+    "goose",
+    "jan",
+    "kiro",
+    "lmstudio",
+    "positron",
+    "raycast",
+    "trae",
+    "vscode",
+    "vscode-insiders",
+    "vscodium",
+    "warp",
+    "windsurf",
+    "zed",
+];
 /// Parameters of the authorization response. A registered copy would make them ambiguous.
 const ANSWER_PARAMETERS: [&str; 4] = ["code", "state", "iss", "error"];
 /// The loopback hosts.
@@ -82,6 +102,8 @@ mod tests {
             "cursor://anysphere.cursor-mcp/oauth/callback",
             "vscode://vendor.extension/callback",
             "vscode-insiders://vendor.extension/callback",
+            "warp://mcp/oauth2callback",
+            "raycast://oauth?package_name=Extension",
         ] {
             assert!(may_be_registered(good), "{good}");
         }

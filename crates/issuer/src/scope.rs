@@ -10,15 +10,22 @@ pub(super) fn supported() -> Vec<&'static str> {
     IDENTITY.into_iter().chain(Scope::ALL.map(Scope::as_str)).collect()
 }
 
-/// Returns the distinct scopes in `text` in a fixed order, or `None` if one is unknown.
+/// Returns the distinct scopes in `text` in a fixed order, or `None` if one is a misspelt scope of the API. Other unknown words are left
+/// out (OpenID Connect Core 3.1.2.1), because clients add words of their own.
 pub(super) fn parse(text: &str) -> Option<Vec<&'static str>> {
     let asked: Vec<&str> = text.split_ascii_whitespace().collect();
     let mut supported = supported();
-    if asked.iter().any(|scope| !supported.contains(scope)) {
+    if asked.iter().any(|word| !supported.contains(word) && is_of_the_api(word)) {
         return None;
     }
     supported.retain(|scope| asked.contains(scope));
     Some(supported)
+}
+
+/// Returns whether `word` is made like a scope of the API. Left out, a misspelt one would mean every right.
+fn is_of_the_api(word: &str) -> bool {
+    let area = |scope: &str| scope.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    Scope::ALL.iter().any(|scope| area(scope.as_str()) == area(word))
 }
 
 /// Returns whether `scope` names `one`.
@@ -67,8 +74,11 @@ mod tests {
             ("account openid openid", Some("openid account")),
             ("records:write search:read", Some("search:read records:write")),
             ("", Some("")),
-            ("openid admin", None),
+            ("openid admin address phone", Some("openid")),
+            ("claudeai", Some("")),
             ("Account", None),
+            ("openid search:raed", None),
+            ("records", None),
         ] {
             assert_eq!(parse(text).map(|scopes| scopes.join(" ")).as_deref(), parsed, "{text}");
         }
@@ -102,7 +112,9 @@ mod tests {
             ("openid search:read", "openid search:read records:write account", None),
             ("openid search:read records:write", "records:write", Some("records:write")),
             ("openid", "openid email", None),
-            ("openid", "openid admin", None),
+            ("openid search:read", "claudeai", Some("openid search:read")),
+            ("openid", "openid claudeai", Some("openid")),
+            ("openid", "openid search:write", None),
         ] {
             assert_eq!(narrowed(granted, asked).as_deref(), narrowed_to, "{granted}: {asked}");
         }

@@ -218,6 +218,25 @@ async fn a_page_carries_its_question_once() {
 }
 
 #[tokio::test]
+async fn the_sentence_for_an_assistant_has_the_whole_question() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    for (question, words) in [
+        ("?compare=none", " to 2026-11-18. Explain the change"),
+        ("/where/country=usa/overview", ", where the country is exactly <bdi class=\"quoted\">usa</bdi>. Explain"),
+        (
+            "?searchType=image&classification=nonBranded",
+            ", search type Images, only <bdi>Not brand</bdi> (classification <code>nonBranded</code>). Explain",
+        ),
+    ] {
+        let page = browser.get(&format!("{at}{question}")).await.expect(200);
+        let (_, sentence) = page.body.split_once("Show me the search performance of ").unwrap();
+        let (sentence, _) = sentence.split_once("</p>").unwrap();
+        assert!(sentence.contains(words), "{question}: {sentence}");
+    }
+}
+
+#[tokio::test]
 async fn the_traffic_is_split_by_brand_segments_and_topic_clusters() {
     let browser = Browser::signed_in(shared(), "owner").await;
     let at = path(&browser, "northmoor").await;

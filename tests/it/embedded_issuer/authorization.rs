@@ -48,7 +48,7 @@ async fn answers_carry_state_and_issuer_once() {
         (&[("code_challenge_method", "plain")], "invalid_request"),
         (&[("code_challenge_method", "")], "invalid_request"),
         (&[("code_challenge", &challenge[1..])], "invalid_request"),
-        (&[("scope", "openid admin")], "invalid_scope"),
+        (&[("scope", "openid search:write")], "invalid_scope"),
         (&[("resource", "https://elsewhere.example")], "invalid_target"),
         (&[("resource", "relative")], "invalid_target"),
         (&[("request", "x")], "request_not_supported"),

@@ -303,7 +303,7 @@ async fn a_device_code_is_good_for_its_client_alone() {
         (vec![("client_id", "nobody")], "invalid_client"),
         (vec![("client_id", "")], "invalid_request"),
         (vec![("client_id", &*other), ("client_secret", "x")], "invalid_client"),
-        (vec![("client_id", &*other), ("scope", "openid admin")], "invalid_scope"),
+        (vec![("client_id", &*other), ("scope", "openid account:admin")], "invalid_scope"),
         (vec![("client_id", &*other), ("resource", "https://elsewhere.example")], "invalid_target"),
     ] {
         issuer.post(ENDPOINT, &form).await.refused(error);

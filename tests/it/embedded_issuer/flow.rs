@@ -106,7 +106,7 @@ async fn a_refresh_may_ask_for_less_and_later_for_the_whole_again() {
     assert_eq!(narrower["scope"], format!("email {EVERY_RIGHT}"));
     assert!(narrower.get("id_token").is_none());
     assert_eq!(userinfo(&narrower).await.status, 403);
-    let wide = refresh(text(&narrower, "refresh_token"), "openid admin").await;
+    let wide = refresh(text(&narrower, "refresh_token"), "openid search:write").await;
     wide.refused("invalid_scope");
     let whole = issuer.refresh(&client, text(&narrower, "refresh_token")).await.json();
     assert_eq!(whole["scope"], format!("openid profile email offline_access {EVERY_RIGHT}"));

@@ -17,7 +17,7 @@ const APP: &str = "com.example.app:/cb";
 
 /// Requests that are refused to everybody, each with the error.
 const BAD: [(&[(&str, &str)], &str); 3] = [
-    (&[("scope", "everything")], "invalid_scope"),
+    (&[("scope", "search:everything")], "invalid_scope"),
     (&[("response_type", "token")], "unsupported_response_type"),
     (&[("code_challenge_method", "plain")], "invalid_request"),
 ];
@@ -78,9 +78,9 @@ async fn prompt_none_redirects_to_an_address_that_the_person_has_allowed() {
     redirects(&ann.get(&authorize_path(&client, &silent)).await, WEB, "consent_required");
     let other = [("redirect_uri", WEB), ("prompt", "none"), ("login_hint", "bob@corp.test")];
     redirects(&ann.get(&authorize_path(&client, &other)).await, WEB, "login_required");
-    let bad = [("redirect_uri", WEB), ("prompt", "none"), ("scope", "everything")];
+    let bad = [("redirect_uri", WEB), ("prompt", "none"), ("scope", "search:everything")];
     redirects(&ann.get(&authorize_path(&client, &bad)).await, WEB, "invalid_scope");
-    let loud = [("redirect_uri", WEB), ("scope", "everything")];
+    let loud = [("redirect_uri", WEB), ("scope", "search:everything")];
     asks(&ann.get(&authorize_path(&client, &loud)).await, 400, WEB, "invalid_scope");
     let elsewhere = [("redirect_uri", APP), ("prompt", "none")];
     asks(&ann.get(&authorize_path(&client, &elsewhere)).await, 400, APP, "consent_required");

@@ -226,6 +226,7 @@ async fn tools_about_records_say_what_the_operations_say() {
             "/api/portfolio?compare=previous_year&movers=3&series=false".to_owned(),
         ),
         ("get_connection_health", json!({}), "/api/accounts/health".to_owned()),
+        ("get_connection_health", json!({ "random_string": "dummy" }), "/api/accounts/health".to_owned()),
         ("list_records/annotations", json!({}), format!("/api/properties/{property}/annotations")),
         (
             "list_records/annotations",

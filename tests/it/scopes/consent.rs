@@ -20,8 +20,30 @@ async fn the_answer_says_what_was_granted_and_the_token_what_was_asked() {
         assert_eq!(claims(&tokens)["scope"], asked);
     }
     let (application, browser) = (Application::register(base).await, Browser::new(base));
-    let (_, page) = application.ask(&browser, "owner", "openid everything", None).await;
+    let (_, page) = application.ask(&browser, "owner", "openid search:everything", None).await;
     assert!(page.status == 303 && page.location.contains("error=invalid_scope"), "{page:?}");
+}
+
+/// A misspelt scope of the API is refused: left out, it would mean every right.
+#[tokio::test]
+async fn words_that_clients_add_to_the_scope_are_left_out() {
+    let app = TestApp::start(|_| {}).await;
+    let base = &app.service.base_url;
+    let everything = "search:read records:write account";
+    for (asked, granted) in [
+        ("claudeai", format!("openid profile email offline_access {everything}")),
+        ("openid email address phone", format!("openid email offline_access {everything}")),
+        ("mcp:tools search:read https://api.example/.default", "offline_access search:read".to_owned()),
+    ] {
+        let (application, browser) = (Application::register(base).await, Browser::new(base));
+        let tokens = application.allowed(&browser, "owner", asked, None, Some("everything")).await;
+        assert_eq!(tokens["scope"], granted, "{asked}");
+    }
+    for asked in ["search:raed", "openid Records:write", "account:admin"] {
+        let (application, browser) = (Application::register(base).await, Browser::new(base));
+        let (_, page) = application.ask(&browser, "owner", asked, None).await;
+        assert!(page.status == 303 && page.location.contains("error=invalid_scope"), "{asked}: {page:?}");
+    }
 }
 
 fn claims(tokens: &Value) -> Value {

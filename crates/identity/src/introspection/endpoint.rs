@@ -78,7 +78,7 @@ impl Endpoint {
 
     async fn url(&self) -> Result<Url, IssuerUnavailable> {
         let metadata = self.issuer.metadata().await?;
-        let named = metadata.additional_metadata().introspection_endpoint.as_deref();
+        let named = metadata.introspection_endpoint.as_deref();
         let named = named.ok_or_else(|| {
             unavailable("its metadata names no introspection_endpoint; remove identity.introspection if it has none")
         })?;

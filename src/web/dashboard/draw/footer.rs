@@ -3,12 +3,17 @@
 use api::analytics::AnswerMeta;
 use maud::{Markup, html};
 use pages::page::words::time;
+use search_engine::SearchType;
 use url::form_urlencoded::Serializer;
 
-use super::words;
+use super::{
+    conditions::{clause, joined},
+    words,
+};
 use crate::web::dashboard::{
     ask::Link,
     door::{Door, Query},
+    kind,
     opened::Opened,
 };
 
@@ -30,11 +35,26 @@ pub fn of(opened: &Opened<'_>, meta: &AnswerMeta, link: Option<&Link>, operation
                     p {
                         "Show me the search performance of " bdi { (opened.site.name) } " from " (meta.window.start_date) " to " (meta.window.end_date)
                         @if let Some(before) = meta.compare_window { ", against " (before.start_date) " to " (before.end_date) }
+                        (slice(opened))
                         ". " "Explain the change in clicks and say what the tables leave out."
                     }
                     p.quiet-text { "An assistant that is connected with this service answers it with the same numbers, of " (words::window(meta.window)) "." }
                 }
             }
+        }
+    }
+}
+
+/// The slice of the page in words: the kind of search, the part of the traffic, and the conditions.
+fn slice(opened: &Opened<'_>) -> Markup {
+    let view = &opened.view;
+    let class = view.text("classification").filter(|class| view.has_class(class));
+    let class = class.and_then(|class| opened.site.classes.iter().find(|(value, _)| value == class));
+    html! {
+        @if view.search_type() != SearchType::Web { ", search type " (kind::name(view.search_type())) }
+        @if let Some((value, name)) = class { ", only " bdi { (name) } " (classification " code { (value) } ")" }
+        @if !view.filters.is_empty() {
+            ", where " (joined(view.filters.iter().map(|condition| (condition.logic, clause(condition)))))
         }
     }
 }

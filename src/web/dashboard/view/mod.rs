@@ -2,6 +2,7 @@
 //! conditions are in its path, everything else in its query string.
 
 mod links;
+mod tracking;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
+use self::tracking::is_tracking;
 use super::{
     address::{self, Address, MOST_BYTES},
     kind,
@@ -71,7 +73,7 @@ impl View {
         };
         let mut given = BTreeMap::new();
         // A form also sends the fields that were left empty.
-        for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
+        for (name, value) in pairs.into_iter().filter(|(name, value)| !value.is_empty() && !is_tracking(name)) {
             let name = known()
                 .find(|known| *known == name)
                 .ok_or_else(|| ApiError::invalid(&name, "not a parameter here; open the page without it"))?;
