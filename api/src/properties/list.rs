@@ -36,7 +36,7 @@ pub struct PropertyParams {
 /// The properties to list or to sum up. Without parameters: all that the caller can see.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct PropertyFilterParams {
-    /// Only properties with this tag of the caller, by its id. Without it: all.
+    /// Only properties with this tag of the caller, by its id; 404 if the caller has no such tag. Without it: all.
     #[param(example = "0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e")]
     pub tag: Option<Uuid>,
     /// Only the caller's favourites (`true`), or only others (`false`). Without it: both.
@@ -141,7 +141,7 @@ pub struct PropertyListMeta {
     pub warnings: Option<Vec<Warning>>,
 }
 
-/// The number of headlines by their state.
+/// The number of headlines by their state. The counts add up to the properties whose headlines the answer needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct ReadingProgress {
@@ -149,8 +149,12 @@ pub struct ReadingProgress {
     pub read: u64,
     /// Properties whose headline is still being read. Ask again.
     pub still_reading: u64,
-    /// Properties whose headline cannot be read: every other `access`.
+    /// Properties that the search engine refuses, or for which it is away; as in `meta.coverage` of `getPortfolio`.
     pub refused: u64,
+    /// Properties that the owner's plan does not cover.
+    pub locked: u64,
+    /// Properties whose search account is disconnected.
+    pub disconnected: u64,
 }
 
 /// A tracked property that the caller can see, and its freshness.

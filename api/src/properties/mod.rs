@@ -37,7 +37,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// up to its quota. Members have access only if the owner's plan includes the team feature.
     #[get("/api/properties")]
     #[etag(Weak)]
-    #[errors(InvalidRequest)]
+    #[errors(InvalidRequest, NotFound)]
     #[scope(SearchRead)]
     async fn list_properties(
         &self,
@@ -51,10 +51,11 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// than seven days behind the newest is left out and listed in `meta.late`. Hidden, locked and disconnected properties are left out.
     /// Each day of each site is counted once: of properties that cover one another, such as `sc-domain:example.com` and
     /// `https://www.example.com/`, the widest that was read counts, and `meta.overlaps` lists the others. Like `listProperties` the
-    /// answer comes within three seconds, and `meta.coverage` says how many properties it sums up.
+    /// answer comes within three seconds, and `meta.coverage` says how many properties it sums up. Without any there are no sums, which
+    /// are then null.
     #[get("/api/portfolio")]
     #[etag(Weak)]
-    #[errors(InvalidRequest)]
+    #[errors(InvalidRequest, NotFound)]
     #[scope(SearchRead)]
     async fn get_portfolio(
         &self,
@@ -91,10 +92,11 @@ pub trait PropertiesApi: Send + Sync + 'static {
     ///
     /// Tracks exactly the properties in `propertyIds`, or adds and removes some, at most as many as the plan allows. The change is all or nothing. Records
     /// of an untracked property are kept and come back when it is tracked again. After a change to a smaller plan, the
-    /// properties tracked longest stay open; untracking them opens others.
+    /// properties tracked longest stay open; untracking them opens others. Only the owner of a property can track it. Without a plan every
+    /// selection is refused.
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
-    #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound)]
+    #[errors(InvalidRequest, SubscriptionRequired, PropertyQuotaExceeded, Forbidden, NotFound)]
     #[if_match]
     #[scope(Account)]
     async fn replace_property_tracking(

@@ -43,12 +43,15 @@ pub struct PortfolioAnswer {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Portfolio {
-    /// Metrics of the window.
-    pub totals: Metrics,
-    /// Metrics of the comparison window.
-    pub previous: Metrics,
-    /// Totals minus previous.
-    pub change: Change,
+    /// Metrics of the window; null without a property in the sums.
+    #[oai(nullable)]
+    pub totals: Option<Metrics>,
+    /// Metrics of the comparison window; null without a property in the sums.
+    #[oai(nullable)]
+    pub previous: Option<Metrics>,
+    /// Totals minus previous; null without a property in the sums.
+    #[oai(nullable)]
+    pub change: Option<Change>,
     /// The window day by day, oldest first; absent with `series=false`, empty without a property in the sums.
     #[oai(validator(max_items = 240))]
     pub series: Option<Vec<DailyMetrics>>,
@@ -144,7 +147,7 @@ pub struct PortfolioCoverage {
     pub late: u64,
     /// Properties that are still being read. Ask again.
     pub still_reading: u64,
-    /// Properties that the search engine refuses, or for which it is away.
+    /// Properties that the search engine refuses, or for which it is away; as in `meta.progress` of `listProperties`.
     pub refused: u64,
     /// Properties that the caller has hidden.
     pub hidden: u64,

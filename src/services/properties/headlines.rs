@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::{
     ListedProperty, display_name, order,
-    recent::{self, ReadDays, Unread},
+    recent::{self, ReadDays, Unread, UnreadCounts},
     reference, visible,
 };
 use crate::{
@@ -113,15 +113,14 @@ impl Entries {
     /// Reads the headlines of properties.
     async fn read(search: &SearchData, listed: Vec<ListedProperty>, params: HeadlineParams) -> Self {
         let read = recent::read(search, &listed, headline_span(params.days.0), PATIENCE).await;
-        let mut progress = ReadingProgress::default();
-        for days in &read {
-            let count = match days {
-                Ok(_) => &mut progress.read,
-                Err(Unread::StillReading) => &mut progress.still_reading,
-                Err(Unread::Refused(_)) => &mut progress.refused,
-            };
-            *count += 1;
-        }
+        let UnreadCounts { still_reading, refused, locked, disconnected } = UnreadCounts::of(&read);
+        let progress = ReadingProgress {
+            read: read.iter().flatten().count() as u64,
+            still_reading,
+            refused,
+            locked,
+            disconnected,
+        };
         let fresh = read.iter().flatten().map(|recent| recent.freshness);
         let least = fresh.min_by_key(|freshness| freshness.last_final_date);
         let data = listed.into_iter().zip(read).map(|(listed, read)| entry(search, listed, read, params));

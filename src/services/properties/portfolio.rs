@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::{
     ListedProperty, display_name,
     overlap::covered_by,
-    recent::{self, Unread},
+    recent::{self, UnreadCounts},
     reference, visible,
 };
 use crate::{
@@ -118,22 +118,15 @@ struct Sorted {
     /// Properties with the one in `summed` that covers each.
     covered: Vec<(ReadProperty, Uuid)>,
     late: Vec<ReadProperty>,
-    still_reading: u64,
-    refused: u64,
-    locked: u64,
-    disconnected: u64,
+    unread: UnreadCounts,
 }
 
 impl Sorted {
     async fn read(search: &SearchData, listed: Vec<ListedProperty>, span: u32) -> Self {
         let days = recent::read(search, &listed, span, PATIENCE).await;
-        let (mut sorted, mut read) = (Self::default(), Vec::new());
-        for (listed, days) in listed.into_iter().zip(days) {
-            match days {
-                Ok(recent) => read.push(ReadProperty { listed, recent }),
-                Err(unread) => sorted.count(&unread),
-            }
-        }
+        let mut sorted = Self { unread: UnreadCounts::of(&days), ..Self::default() };
+        let read = listed.into_iter().zip(days).filter_map(|(listed, days)| Some((listed, days.ok()?)));
+        let read: Vec<ReadProperty> = read.map(|(listed, recent)| ReadProperty { listed, recent }).collect();
         let newest = read.iter().map(ReadProperty::last_final).max();
         let is_late = |one: &ReadProperty| newest.is_some_and(|newest| newest - one.last_final() > LATE_AFTER);
         let (late, current): (Vec<_>, Vec<_>) = read.into_iter().partition(is_late);
@@ -147,15 +140,6 @@ impl Sorted {
             }
         }
         sorted
-    }
-
-    fn count(&mut self, unread: &Unread) {
-        *match unread {
-            Unread::StillReading => &mut self.still_reading,
-            Unread::Refused(Error::SubscriptionRequired { .. }) => &mut self.locked,
-            Unread::Refused(Error::SearchAccountDisconnected(_)) => &mut self.disconnected,
-            Unread::Refused(_) => &mut self.refused,
-        } += 1;
     }
 
     /// The windows of the sums: the last days that all properties in them have. `None` without any property.
@@ -197,9 +181,9 @@ impl Sorted {
         let Some(windows) = windows else { return nothing(params) };
         let (totals, previous) = totals(&all, windows);
         Portfolio {
-            totals: to_api(&totals),
-            previous: to_api(&previous),
-            change: change(&totals, &previous),
+            totals: Some(to_api(&totals)),
+            previous: Some(to_api(&previous)),
+            change: Some(change(&totals, &previous)),
             series: params.series.then(|| series(&all, windows.current)),
             previous_series: params.series.then(|| series(&all, windows.previous)),
             movers: movers(&all, windows, params.movers.0 as usize),
@@ -233,27 +217,27 @@ impl Sorted {
             let (summed, late) = (clicks(&self.summed, window), clicks(&self.late, window));
             (summed + late > 0.0).then(|| summed / (summed + late))
         };
+        let UnreadCounts { still_reading, refused, locked, disconnected } = self.unread;
         PortfolioCoverage {
             in_sum: self.summed.len() as u64,
             covered: self.covered.len() as u64,
             late: self.late.len() as u64,
-            still_reading: self.still_reading,
-            refused: self.refused,
+            still_reading,
+            refused,
+            locked,
+            disconnected,
             hidden: hidden as u64,
-            locked: self.locked,
-            disconnected: self.disconnected,
-            clicks_share: windows.filter(|_| self.still_reading == 0).and_then(|windows| share(windows.current)),
+            clicks_share: windows.filter(|_| still_reading == 0).and_then(|windows| share(windows.current)),
         }
     }
 }
 
-/// The sums over no property.
+/// The answer without a property in the sums. What is not counted is null.
 fn nothing(params: &PortfolioParams) -> Portfolio {
-    let none = Metrics::zero();
     Portfolio {
-        totals: to_api(&none),
-        previous: to_api(&none),
-        change: change(&none, &none),
+        totals: None,
+        previous: None,
+        change: None,
         series: params.series.then(Vec::new),
         previous_series: params.series.then(Vec::new),
         movers: Movers { up: Vec::new(), down: Vec::new() },

@@ -26,6 +26,35 @@ pub enum Unread {
     Refused(Error),
 }
 
+/// The number of properties that are not read, by the reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnreadCounts {
+    /// They are still being read.
+    pub still_reading: u64,
+    /// The search engine refuses them, or is away.
+    pub refused: u64,
+    /// The owner's plan does not cover them.
+    pub locked: u64,
+    /// Their search account is disconnected.
+    pub disconnected: u64,
+}
+
+impl UnreadCounts {
+    /// Counts the properties that are not read.
+    pub fn of<'a>(read: impl IntoIterator<Item = &'a ReadDays>) -> Self {
+        let mut counts = Self::default();
+        for unread in read.into_iter().filter_map(|days| days.as_ref().err()) {
+            *match unread {
+                Unread::StillReading => &mut counts.still_reading,
+                Unread::Refused(Error::SubscriptionRequired { .. }) => &mut counts.locked,
+                Unread::Refused(Error::SearchAccountDisconnected(_)) => &mut counts.disconnected,
+                Unread::Refused(_) => &mut counts.refused,
+            } += 1;
+        }
+        counts
+    }
+}
+
 /// Returns the recent days of each property, `span` days up to today. Starts to read those that are not kept: favourites first, then what
 /// was read longest ago. Waits for at most `patience`; reading goes on.
 pub async fn read(search: &SearchData, listed: &[ListedProperty], span: u32, patience: Duration) -> Vec<ReadDays> {

@@ -66,6 +66,9 @@ pub async fn names(
 }
 
 /// Returns the properties that a filter leaves. `search` finds names, and names of the person's tags; a site URL is read as its name.
+///
+/// # Errors
+/// [`Error::NoSuch`] for a tag that is not the person's.
 pub async fn filtered(
     db: &impl ConnectionTrait,
     member: &Member,
@@ -73,6 +76,13 @@ pub async fn filtered(
     filter: &PropertyFilterParams,
 ) -> Result<Vec<ListedProperty>, Error> {
     let PropertyFilterParams { tag, favorite, role, search } = filter;
+    if let Some(tag) = tag
+        && tag::Entity::one_of_user(member.user.id, *tag).one(db).await?.is_none()
+    {
+        return Err(Error::NoSuch {
+            hint: "tag: is not one of your tags; send the id of one, or leave it out".to_owned(),
+        });
+    }
     listed.retain(|listed| {
         tag.is_none_or(|tag| listed.tag_ids.contains(&tag))
             && favorite.is_none_or(|favorite| listed.favorite == favorite)

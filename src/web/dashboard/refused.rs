@@ -66,7 +66,7 @@ fn told(Refused { refusal, door, kept, again }: &Refused) -> Option<(&'static st
                 "The search engine does not let this service read the site at the moment. Its owner has to connect it again.",
             ),
         ),
-        (Code::NotFound, _) if refusal.hint.as_ref().is_some_and(|hint| hint.starts_with("classification: ")) => (
+        (Code::NotFound, _) if names_condition(refusal) => (
             "This question cannot be answered",
             html! { (hint(refusal)) p { a.button href=(again) { "Start again" } } },
         ),
@@ -112,6 +112,12 @@ fn told(Refused { refusal, door, kept, again }: &Refused) -> Option<(&'static st
         ),
         _ => return None,
     })
+}
+
+/// Returns whether a refusal is about a condition of the question that is no longer there, and not about the site.
+fn names_condition(refusal: &ApiError) -> bool {
+    let hint = refusal.hint.as_deref().unwrap_or_default();
+    ["classification: ", "tag: "].iter().any(|name| hint.starts_with(name))
 }
 
 /// The numbers that are still there, and their age.

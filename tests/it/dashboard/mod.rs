@@ -7,6 +7,7 @@ mod notes;
 mod settings;
 mod sites;
 mod states;
+mod years;
 
 use poem::http::Method;
 use serde_json::Value;
@@ -43,6 +44,14 @@ async fn path(browser: &Browser, name: &str) -> String {
 fn holds(page: &Page, texts: &[String]) {
     for text in texts {
         assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
+}
+
+/// Fails if the page holds one of the texts.
+#[track_caller]
+pub fn holds_none(page: &Page, texts: &[&str]) {
+    for text in texts {
+        assert!(!page.body.contains(text), "{text}: {}", page.body);
     }
 }
 

@@ -74,7 +74,7 @@ func main() {
 	insights := must(client.AnalyticsAPI.GetPropertyQueryInsights(signedIn, found.Id).Compare("previous_period").Execute())
 	check(len(insights.Data.Distribution) == 4 && insights.Data.Movers != nil, insights.Data)
 	portfolio := must(client.PropertiesAPI.GetPortfolio(signedIn).Days(28).Series(true).Execute())
-	check(portfolio.Data.Totals.Clicks > 0, portfolio.Data)
+	check(portfolio.Data.Totals.Get().Clicks > 0, portfolio.Data)
 	csv := must(client.AnalyticsAPI.ExportPropertyPerformanceCsv(signedIn, found.Id).Table("devices").Execute())
 	check(strings.HasPrefix(csv, "key,clicks,impressions,ctr,position") && strings.Count(csv, "\n") > 1, csv)
 

@@ -91,15 +91,14 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     }
     let reading = list.meta.progress.map_or(0, |progress| progress.still_reading);
     let are_hidden = view.text("hidden") == Some("true");
-    let has_sums = !are_hidden && sums.meta.coverage.in_sum > 0;
-    let days = sums.meta.window.filter(|_| has_sums);
+    let days = sums.meta.window.filter(|_| !are_hidden);
     let entries = Entries { view: &view, tags: &tags.data, days, plans: home.plans };
     Ok(in_place(|| {
         html! {
         (notice)
         @if let Some(missing) = &missing { (missing.beside()) }
         // Hidden sites are in no sum.
-        @if has_sums { (totals(&sums)) }
+        @if !are_hidden { (totals(&sums)) }
         (choices(&view, &tags.data, sums.meta.coverage.hidden))
         @if reading > 0 {
             p.notice role="status" { (reading) " of these sites are still being read. " a href=(view.link(&[])) { "Look again" } }
@@ -111,9 +110,9 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     }))
 }
 
-/// The sums over the sites.
+/// The sums over the sites, if any site is in them.
 fn totals(sums: &PortfolioAnswer) -> Markup {
-    let (now, change) = (&sums.data.totals, &sums.data.change);
+    let (Some(now), Some(change)) = (&sums.data.totals, &sums.data.change) else { return Markup::default() };
     let values = [
         (Metric::Clicks, Some(now.clicks as f64)),
         (Metric::Impressions, Some(now.impressions as f64)),
