@@ -19,8 +19,15 @@ use crate::{
     admission::{Admissions, Admitted},
     config::Config,
     error,
-    services::{access::SharedProperty, team, users::Member},
+    services::{
+        access::{SharedProperty, own},
+        team,
+        users::Member,
+    },
 };
+
+/// The id of the operation that replaces the tracked selection. It needs a plan that tracks properties.
+const TRACKING: &str = "replacePropertyTracking";
 
 /// Everything that the layer needs.
 #[derive(Clone)]
@@ -69,10 +76,15 @@ impl Authorize {
     /// Checks the plan before the idempotency key, so that a stored response does not outlive the plan.
     async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
         if !operation.is_property_scoped() {
-            let Some(feature) = operation.feature else { return Ok(()) };
-            let included = admitted.member.entitlement.require(feature, || error::Responsible::Caller);
-            if included.is_err() && feature == Feature::Team {
-                self.check_invitation(request, &admitted.member).await?;
+            let entitlement = &admitted.member.entitlement;
+            let is_tracking = operation.id == TRACKING;
+            let included = match operation.feature {
+                Some(feature) => entitlement.require(feature, || error::Responsible::Caller),
+                None if is_tracking => entitlement.require_tracking(),
+                None => Ok(()),
+            };
+            if included.is_err() && (is_tracking || operation.feature == Some(Feature::Team)) {
+                self.check_named(request, &admitted.member).await?;
             }
             return included.map_err(ApiError::from);
         }
@@ -90,13 +102,16 @@ impl Authorize {
         Ok(())
     }
 
-    /// Refuses an invitation that the caller could not make with the plan either. The rights to it depend on the body, which is read
-    /// here only then. One that cannot be read is refused for the plan.
-    async fn check_invitation(&self, request: &mut Request, member: &Member) -> Result<(), ApiError> {
+    /// Refuses an invitation or a selection of properties that the caller could not make with the plan either. The rights to it depend on
+    /// the body, which is read here only then. One that cannot be read is refused for the plan.
+    async fn check_named(&self, request: &mut Request, member: &Member) -> Result<(), ApiError> {
         let bytes = request.take_body().into_vec().await.unwrap_or_default();
-        let named = json::parse(&bytes).ok().map(|body| team::named(&body)).unwrap_or_default();
+        let named = json::parse(&bytes).ok().map(|body| own::named(&body)).unwrap_or_default();
         request.set_body(bytes);
-        Ok(team::check_own(&self.db, &member.user, &named, self.clock.now()).await?)
+        for (field, ids) in &named {
+            own::check_own(&self.db, &member.user, (field, ids), self.clock.now()).await?;
+        }
+        Ok(())
     }
 
     /// Opens a share link. All its readers together share the rate of the property's owner. A view of its page is counted by the page.

@@ -1,9 +1,9 @@
 //! Team grants: an owner gives the holder of an e-mail address a role on properties.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use api::{
-    models::{Feature, Role, is_name},
+    models::{Feature, is_name},
     privacy::AuditAction,
     team::{GrantRole, GrantStatus, GrantUpdate, InviteInput, TeamGrant},
 };
@@ -22,7 +22,7 @@ use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::{
-    access::{self, parse_id, shown, verified_email_key},
+    access::{own, shown, verified_email_key},
     audit::Event,
     change::{Limit, MemberChange, Others, etag, insert_all, trimmed},
     sharing,
@@ -91,7 +91,7 @@ async fn as_received(db: &impl ConnectionTrait, rows: Vec<team_grant::Model>) ->
 pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
     let owner = change.lock().await?;
     let named = input.property_ids.as_deref().unwrap_or_default();
-    check_own(change.tx(), &owner, named, change.now).await?;
+    own::check_own(change.tx(), &owner, ("propertyIds", named), change.now).await?;
     require_team(config, &owner, change.now)?;
     let coverage = Coverage::of(input.property_ids, input.all_properties)?;
     if !is_name(&input.email) {
@@ -135,7 +135,7 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
     let owner = change.lock().await?;
     let row = Entity::one_of_owner(owner.id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
     let named = input.property_ids.as_deref().unwrap_or_default();
-    check_own(change.tx(), &owner, named, change.now).await?;
+    own::check_own(change.tx(), &owner, ("propertyIds", named), change.now).await?;
     require_team(config, &owner, change.now)?;
     change.check(&state(&row))?;
     let coverage = match (input.property_ids, input.all_properties) {
@@ -255,36 +255,6 @@ pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> 
         .exec(db)
         .await?;
     Ok(())
-}
-
-/// Returns the properties that the body of a grant names, as far as it can be read.
-#[must_use]
-pub fn named(body: &serde_json::Value) -> Vec<Uuid> {
-    let ids = body["propertyIds"].as_array().into_iter().flatten();
-    ids.map_while(|id| parse_id(id.as_str()?)).collect()
-}
-
-/// Checks that a person owns every property of `named`, the values of the body's `propertyIds`.
-///
-/// # Errors
-/// [`Error::RoleTooLow`] for a property that the person sees as a member, and [`Error::NoSuch`] for every other one.
-pub async fn check_own(
-    db: &impl ConnectionTrait,
-    person: &user::Model,
-    named: &[Uuid],
-    now: DateTime<Utc>,
-) -> Result<(), Error> {
-    if named.is_empty() {
-        return Ok(());
-    }
-    let own = property::Entity::of_owner(person.id).all(db).await?;
-    let own: HashSet<Uuid> = own.into_iter().map(|property| property.id).collect();
-    if let Some(index) = named.iter().position(|id| !own.contains(id))
-        && access::is_member(db, person, named[index], now).await?
-    {
-        return Err(Error::RoleTooLow { needed: Role::Owner, at: Some(format!("propertyIds[{index}]")) });
-    }
-    Error::check_named("propertyIds", named, &own, "your properties")
 }
 
 /// Fails if the owner's plan does not include a team.

@@ -1,6 +1,7 @@
 //! Access to properties. A value of these types proves the right that it names.
 
 pub mod facts;
+pub mod own;
 mod people;
 mod view;
 

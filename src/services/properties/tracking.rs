@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use api::{privacy::AuditAction, properties};
 use chrono::{DateTime, Utc};
-use entity::property;
+use entity::{property, user};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde::Serialize;
 use store::transaction::Transaction;
@@ -15,6 +15,7 @@ use crate::{
     config::Config,
     error::Error,
     services::{
+        access::own::check_known,
         audit::Event,
         change::{MemberChange, etag},
         users::{Member, plans::Entitlement},
@@ -114,41 +115,52 @@ impl Selection {
         }
     }
 
-    /// Returns the properties to track.
-    fn tracked(&self, own: &[property::Model]) -> Result<HashSet<Uuid>, Error> {
-        let own_ids: HashSet<Uuid> = own.iter().map(|property| property.id).collect();
-        let tracked = own.iter().filter(|property| property.tracked).map(|property| property.id);
-        let check = |field, named: &[Uuid], known| Error::check_named(field, named, known, "your properties");
-        Ok(match self {
-            Self::Exactly(wanted) => {
-                check("propertyIds", wanted, &own_ids)?;
-                wanted.iter().copied().collect()
-            }
+    /// Checks that all named properties are the member's own, and were shown.
+    async fn check(&self, change: &MemberChange, user: &user::Model, own: &[property::Model]) -> Result<(), Error> {
+        let mut own: HashSet<Uuid> = own.iter().map(|property| property.id).collect();
+        let named: &[(&str, &[Uuid])] = match self {
+            Self::Exactly(wanted) => &[("propertyIds", wanted)],
             Self::Among { shown, wanted } => {
-                check("propertyIds", wanted, &(shown & &own_ids))?;
+                own.retain(|id| shown.contains(id));
+                &[("propertyIds", wanted)]
+            }
+            Self::Changed { add, remove } => &[("add", add), ("remove", remove)],
+        };
+        for named in named {
+            check_known(change.tx(), user, *named, &own, change.now).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the properties to track.
+    fn tracked(&self, own: &[property::Model]) -> HashSet<Uuid> {
+        let tracked = own.iter().filter(|property| property.tracked).map(|property| property.id);
+        match self {
+            Self::Exactly(wanted) => wanted.iter().copied().collect(),
+            Self::Among { shown, wanted } => {
                 tracked.filter(|id| !shown.contains(id)).chain(wanted.iter().copied()).collect()
             }
             Self::Changed { add, remove } => {
-                check("add", add, &own_ids)?;
-                check("remove", remove, &own_ids)?;
-                let left: HashSet<Uuid> = remove.iter().copied().collect();
-                tracked.filter(|id| !left.contains(id)).chain(add.iter().copied()).collect()
+                tracked.filter(|id| !remove.contains(id)).chain(add.iter().copied()).collect()
             }
-        })
+        }
     }
 }
 
 /// Tracks the chosen properties, or changes nothing. Takes the quota from the member's record after locking it.
 ///
 /// # Errors
-/// [`Error::NoSuch`] if a property is not the member's own; [`Error::PropertyQuotaExceeded`]; [`Error::PreconditionFailed`] if
-/// `If-Match` does not name the current selection.
+/// [`Error::RoleTooLow`] or [`Error::NoSuch`] if a property is not the member's own; [`Error::SubscriptionRequired`] if the plan tracks
+/// none; [`Error::PreconditionFailed`] if `If-Match` does not name the current selection; [`Error::PropertyQuotaExceeded`].
 pub async fn replace(change: &MemberChange, config: &Config, selection: &Selection) -> Result<Tracking, Error> {
     let user = change.lock().await?;
-    let quota = Entitlement::of(config, &user, change.now).tracked_properties;
+    let entitlement = Entitlement::of(config, &user, change.now);
+    let quota = entitlement.tracked_properties;
     let before = within(change.tx(), user.id, quota).await?;
+    selection.check(change, &user, &before.properties).await?;
+    entitlement.require_tracking()?;
     change.check(&before)?;
-    let wanted = selection.tracked(&before.properties)?;
+    let wanted = selection.tracked(&before.properties);
     // A member whose plan shrank may untrack some properties and keep others. A whole selection is always held to the quota.
     let is_held = matches!(selection, Selection::Exactly(_))
         || before.properties.iter().any(|property| !property.tracked && wanted.contains(&property.id));

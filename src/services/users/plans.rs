@@ -76,6 +76,14 @@ impl Entitlement {
         if self.includes(feature) { Ok(()) } else { Err(Error::SubscriptionRequired { by: by(), lack: Lack::This }) }
     }
 
+    /// Fails if the person's own plan tracks no property at all.
+    pub fn require_tracking(&self) -> Result<(), Error> {
+        match self.tracked_properties {
+            Some(0) => Err(Error::SubscriptionRequired { by: Responsible::Caller, lack: Lack::This }),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the reason why the plan does not open one of its owner's properties, if there is one. A `member` needs a plan with a
     /// team. The properties tracked longest come first within the quota, and `longer` is the number of the owner's properties
     /// tracked for longer than this one.

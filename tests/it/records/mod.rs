@@ -22,6 +22,7 @@ mod sharing;
 mod suggestions;
 mod tags;
 mod team;
+mod tracking;
 
 use serde_json::{Value, json};
 

@@ -29,7 +29,7 @@ const MARK: &str = "choice";
 enum Chosen {
     /// Nothing was chosen yet.
     Not,
-    /// It exceeds the plan. Holds the ticked properties.
+    /// It exceeds the plan, or there is no plan. Holds the ticked properties.
     TooMany(HashSet<Uuid>),
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn choose(Data(account): Data<&Account>, request: &Request, bod
     let Some(ticked) = ticked.collect::<Option<Vec<Uuid>>>() else { return not_found() };
     match account.search.connections.choose(&visitor.member, shown.id, &ticked).await {
         Ok(()) => redirect("/"),
-        Err(Error::PropertyQuotaExceeded { .. }) => {
+        Err(Error::PropertyQuotaExceeded { .. } | Error::SubscriptionRequired { .. }) => {
             render(account, &visitor, &shown, request, &Chosen::TooMany(ticked.into_iter().collect())).await
         }
         Err(error) => failed(&error),
@@ -168,11 +168,15 @@ fn sites(shown: &AccountView, choice: &Choice, chosen: &Chosen) -> Markup {
             } @else {
                 @if let Chosen::TooMany(ticked) = chosen {
                     div.notice.bad role="alert" {
-                        p {
-                            @if let Some(quota) = choice.quota { "Your plan tracks at most " (quota) ". " }
-                            "You ticked " (ticked.len())
-                            @if choice.elsewhere > 0 { ", and " (choice.elsewhere) " of other accounts are tracked" }
-                            ". Nothing was changed; untick some, then save."
+                        @if choice.quota == Some(0) {
+                            p { "Without a plan no selection can be saved. Nothing was changed." }
+                        } @else {
+                            p {
+                                @if let Some(quota) = choice.quota { "Your plan tracks at most " (quota) ". " }
+                                "You ticked " (ticked.len())
+                                @if choice.elsewhere > 0 { ", and " (choice.elsewhere) " of other accounts are tracked" }
+                                ". Nothing was changed; untick some, then save."
+                            }
                         }
                     }
                 }
