@@ -85,7 +85,7 @@ pub struct Admitted {
     pub credential: Credential,
     /// The scopes of the credential.
     pub granted: Granted,
-    /// The property that the path names, if it is tracked.
+    /// The property that the path names, if it is tracked and the caller can see it.
     property: Option<Arc<PropertyFacts>>,
 }
 

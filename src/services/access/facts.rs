@@ -46,7 +46,7 @@ pub struct Facts {
     pub allows: Option<Allowance>,
     /// The end of the session.
     pub session_ends_at: Option<DateTime<Utc>>,
-    /// The property requested, if it is tracked.
+    /// The property requested, if it is tracked and the user's own, or a grant to the user's verified address covers it.
     pub property: Option<Arc<PropertyFacts>>,
 }
 
@@ -97,6 +97,11 @@ pub fn columns<E: EntityTrait>(alias: &str) -> String {
     E::Column::iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
+/// True if the property `p` is the user `u`'s own, or a grant to the user's verified address covers it.
+const VISIBLE: &str = "(p.user_id = u.id OR (u.email_verified AND EXISTS (SELECT 1 FROM team_grant v WHERE v.owner_id = p.user_id \
+                       AND v.email_key = u.email_key AND (v.all_properties OR EXISTS (SELECT 1 FROM team_grant_property w \
+                       WHERE w.grant_id = v.id AND w.property_id = p.id)))))";
+
 /// True if the grant `g` names the property `p`.
 pub const COVERED: &str =
     "EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id) AS covered";
@@ -141,13 +146,14 @@ const SESSION: CallerSql = CallerSql {
 };
 
 impl CallerSql {
-    /// The statements without and with a property.
+    /// The statements without and with a property. One that the user cannot see gives the row of one that does not exist: nothing more
+    /// is joined, counted or decoded for it.
     fn statements(&self) -> [String; 2] {
         let Self { columns: own, tables, condition, property } = self;
         let (user, grant) = (columns::<user::Entity>("u"), columns::<team_grant::Entity>("g"));
         let with_property = format!(
             "SELECT {user}, {own}, {}, {grant}, {COVERED} FROM {tables} \
-             LEFT JOIN property p ON p.id = {property} AND p.tracked LEFT JOIN users o ON o.id = p.user_id \
+             LEFT JOIN property p ON p.id = {property} AND p.tracked AND {VISIBLE} LEFT JOIN users o ON o.id = p.user_id \
              LEFT JOIN search_account a ON a.id = p.account_id \
              LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = u.email_key AND p.user_id <> u.id \
              WHERE {condition}",

@@ -1,5 +1,7 @@
 //! Tests of rights on properties: who reads, who writes, and what refuses.
 
+use std::sync::Mutex;
+
 use api::team::GrantUpdate;
 use entity::user::Plan;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
@@ -30,6 +32,48 @@ async fn missing_untracked_invisible_and_malformed_are_one_answer() {
     for id in ["x".to_owned(), String::new(), unknown.to_string(), untracked.to_string(), foreign.to_string()] {
         let error = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
         assert!(matches!(error, Error::NotFound), "{id}: {error}");
+    }
+}
+
+/// What a person cannot see is not read, so that nothing depends on its owner: neither the statements nor what they count.
+#[tokio::test]
+async fn what_somebody_cannot_see_is_read_as_what_does_not_exist() {
+    let mut world = World::new().await;
+    let untracked = world.add_property(world.owner, "https://untracked.test/", false).await;
+    let named = world.add_property(world.owner, "https://named.test/", true).await;
+    let other = world.add_property(world.owner, "https://other.test/", true).await;
+    let member = world.add_person("member", true).await;
+    let unverified = world.add_person("unverified", false).await;
+    let admin = world.add_person("admin", true).await;
+    for (email, properties) in
+        [("member@demo.test", &[named][..]), ("unverified@demo.test", &[named]), ("admin@demo.test", &[])]
+    {
+        world.grant(email, team_grant::Role::Viewer, properties).await;
+    }
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let texts = sent.clone();
+    world.db.set_metric_callback(move |ask| texts.lock().unwrap().push(ask.statement.sql.clone()));
+    let look = async |person: Uuid, property: Uuid| {
+        sent.lock().unwrap().clear();
+        let is_seen = world.facts(person, Some(property)).await.property.is_some();
+        (is_seen, std::mem::take(&mut *sent.lock().unwrap()))
+    };
+    let (_, as_for_none) = look(world.stranger, Uuid::nil()).await;
+    assert!(!as_for_none.is_empty());
+    for (person, property, expected) in [
+        (world.stranger, Uuid::nil(), false),
+        (world.stranger, named, false),
+        (world.owner, untracked, false),
+        (world.owner, named, true),
+        (member, named, true),
+        (member, other, false),
+        (member, untracked, false),
+        (unverified, named, false),
+        (admin, other, true),
+        (admin, untracked, false),
+    ] {
+        let (is_seen, texts) = look(person, property).await;
+        assert_eq!((is_seen, &texts), (expected, &as_for_none), "{person} {property}");
     }
 }
 
