@@ -14,6 +14,7 @@ pub mod listing;
 pub mod metrics;
 pub mod movers;
 pub mod page;
+pub mod pairs;
 pub mod period;
 pub mod positions;
 pub mod preview;

@@ -1,5 +1,6 @@
 //! The days that a question counts, with and without a comparison.
 
+use analytics::pairs::Pairing;
 use api::models::Window;
 use chrono::{NaiveDate, TimeDelta};
 
@@ -24,7 +25,7 @@ pub struct Compared {
 }
 
 /// Returns the days to compare. If one of the windows has days that are not final, both are cut to as many days from their start as
-/// both have final. `None` if that leaves none.
+/// both have final, and windows that are the same dates of two years to the same dates. `None` if that leaves none.
 #[must_use]
 pub fn compared(current: Window, previous: Window, last_final: NaiveDate) -> Option<Compared> {
     let days = |window: Window| (window.end_date - window.start_date).num_days() + 1;
@@ -37,7 +38,9 @@ pub fn compared(current: Window, previous: Window, last_final: NaiveDate) -> Opt
         end_date: window.end_date.min(window.start_date + TimeDelta::days(shorter - 1)),
         ..window
     };
-    Some(Compared { current: first(current), previous: first(previous), shortened: true })
+    let cut = first(current);
+    let previous = Pairing::of(current, previous).previous_until(cut.end_date)?;
+    Some(Compared { current: cut, previous, shortened: true })
 }
 
 /// Returns the part of a window that is final.
@@ -49,6 +52,30 @@ pub fn final_part(window: Window, last_final: NaiveDate) -> Option<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Windows of two years are cut at the same date, so 29 February shortens no other month.
+    #[test]
+    fn the_same_dates_of_two_years_are_cut_at_the_same_date() {
+        let day = |text: &str| text.parse::<NaiveDate>().unwrap();
+        for (year, until, days) in
+            [(2028, "03-05", (8, 7)), (2028, "02-29", (3, 2)), (2029, "03-05", (7, 8)), (2029, "02-28", (2, 2))]
+        {
+            let window = |year: i32, end: &str| Window {
+                start_date: day(&format!("{year}-02-27")),
+                end_date: day(&format!("{year}-{end}")),
+            };
+            let last_final = day(&format!("{year}-{until}"));
+            let found = compared(window(year, "03-10"), window(year - 1, "03-10"), last_final).unwrap();
+            let before = if until == "02-29" { "02-28" } else { until };
+            assert_eq!(
+                (found.current, found.previous),
+                (window(year, until), window(year - 1, before)),
+                "{last_final}"
+            );
+            let length = |window: Window| (window.end_date - window.start_date).num_days() + 1;
+            assert_eq!((length(found.current), length(found.previous)), days, "{last_final}");
+        }
+    }
 
     fn window((start, end): (u32, u32)) -> Window {
         let day = |n| NaiveDate::from_ymd_opt(2026, 11, n).unwrap();

@@ -1,5 +1,6 @@
 //! The chart of a metric by day, the days before it, the days that are not final, and the notes.
 
+use analytics::pairs::Pairing;
 use api::{
     analytics::{ExplainedEvent, SeriesPoint},
     annotations::{Annotation, AnnotationSource},
@@ -52,6 +53,8 @@ pub struct Chart<'a> {
     pub metric: Metric,
     pub series: &'a [SeriesPoint],
     pub previous: &'a [SeriesPoint],
+    /// The pairs of days of both series. `None` without a comparison.
+    pub pairing: Option<Pairing>,
     pub flags: &'a [Flag],
     /// The page where a note can be added to a day, if the visitor may add one.
     pub notes_at: Option<&'a str>,
@@ -87,8 +90,16 @@ impl Chart<'_> {
         points.iter().map(move |point| value_of(point, metric))
     }
 
+    /// For each day of the series, the value that is compared with it.
+    fn before(&self) -> Vec<Option<f64>> {
+        let Some(pairing) = self.pairing else { return vec![None; self.series.len()] };
+        let days = self.series.iter().map(|point| point.period.date);
+        let before = self.previous.iter().map(|point| (point.period.date, value_of(point, self.metric)));
+        pairing.beside(days, before).into_iter().map(Option::flatten).collect()
+    }
+
     fn picture(&self) -> Markup {
-        let most = self.values(self.series).chain(self.values(self.previous)).flatten().fold(0.0, f64::max);
+        let most = self.values(self.series).chain(self.before()).flatten().fold(0.0, f64::max);
         let scale = Scale::of(self.metric, most);
         html! {
             svg.chart width="100%" height=(HEIGHT) aria-hidden="true" {
@@ -116,7 +127,7 @@ impl Chart<'_> {
         let indexed = || self.values(self.series).enumerate();
         let (settled, open) =
             (indexed().filter(|(index, _)| *index <= last), indexed().filter(|(index, _)| *index >= last));
-        let before = self.values(self.previous).enumerate().take(all);
+        let before = self.before().into_iter().enumerate();
         html! {
             (plane(&html! {
                 @for points in pieces(before, all, scale) { polyline.previous points=(points) {} }
@@ -196,6 +207,7 @@ impl Chart<'_> {
     }
 
     fn table(&self) -> Markup {
+        let before = self.before();
         html! {
             div.scroll tabindex="0" role="region" aria-label="Days" {
                 table.figures {
@@ -207,7 +219,7 @@ impl Chart<'_> {
                         }
                     }
                     tbody {
-                        @for (index, point) in self.series.iter().enumerate() {
+                        @for (point, before) in self.series.iter().zip(&before) {
                             tr {
                                 @let day = words::weekday(point.period.date);
                                 th scope="row" {
@@ -216,7 +228,7 @@ impl Chart<'_> {
                                 }
                                 @for metric in Metric::ALL { td { (words::value(metric, value_of(point, metric))) } }
                                 @if !self.previous.is_empty() {
-                                    td { (words::value(self.metric, self.previous.get(index).and_then(|point| value_of(point, self.metric)))) }
+                                    td { (words::value(self.metric, *before)) }
                                 }
                             }
                         }
@@ -259,7 +271,12 @@ mod tests {
     }
 
     fn drawn(metric: Metric, series: &[SeriesPoint], previous: &[SeriesPoint]) -> String {
-        Chart { metric, series, previous, flags: &[], notes_at: None }.draw().into_string()
+        let window = |points: &[SeriesPoint]| {
+            let [first, last] = [points.first()?, points.last()?].map(|point| point.period.date);
+            Some(Window { start_date: first, end_date: last })
+        };
+        let pairing = window(series).zip(window(previous)).map(|(series, previous)| Pairing::of(series, previous));
+        Chart { metric, series, previous, pairing, flags: &[], notes_at: None }.draw().into_string()
     }
 
     #[test]
@@ -285,6 +302,33 @@ mod tests {
             "{text}"
         );
         assert_eq!(drawn(Metric::Clicks, &[], &[]), "<p>There is no data for these days.</p>");
+    }
+
+    /// 29 February has no day of the year before beside it, and 1 March has 1 March.
+    #[test]
+    fn days_of_two_years_stand_side_by_side_by_their_date() {
+        let days = |year: i32, days: &[(u32, u32)], factor: u64| -> Vec<SeriesPoint> {
+            let one = |(month, day): &(u32, u32)| {
+                let date = NaiveDate::from_ymd_opt(year, *month, *day).unwrap();
+                let point = point(1, factor * u64::from(100 * month + day), false);
+                SeriesPoint { period: Period { date, ..point.period }, ..point }
+            };
+            days.iter().map(one).collect()
+        };
+        let leap = [(2, 27), (2, 28), (2, 29), (3, 1), (3, 2)];
+        let usual = [(2, 27), (2, 28), (3, 1), (3, 2)];
+        for (series, previous, expected) in [
+            (days(2028, &leap, 1), days(2027, &usual, 10), &["2,270", "2,280", "–", "3,010", "3,020"][..]),
+            (days(2029, &usual, 1), days(2028, &leap, 10), &["2,270", "2,280", "3,010", "3,020"]),
+        ] {
+            let text = drawn(Metric::Clicks, &series, &previous);
+            let rows = text.split("<tbody>").nth(1).unwrap().split("</tr>");
+            let cell = |row: &str| row.rsplit("<td>").next().unwrap().trim_end_matches("</td>").to_owned();
+            let before: Vec<String> = rows.filter(|row| row.contains("<td>")).map(cell).collect();
+            assert_eq!(before, expected);
+            let gaps = text.matches("<polyline class=\"previous\"").count();
+            assert_eq!(gaps, if expected.contains(&"–") { 2 } else { 1 }, "{text}");
+        }
     }
 
     #[test]

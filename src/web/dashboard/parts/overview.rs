@@ -1,5 +1,6 @@
 //! The overview of a property: totals, the chart, why clicks changed, and the breakdown tables.
 
+use analytics::pairs::Pairing;
 use api::{
     analytics::{ExplainedEvent, Performance, SparklinesAnswer, Tables, Totals},
     annotations::Annotation,
@@ -55,6 +56,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         metric: opened.view.metric,
         series: data.series.as_deref().unwrap_or_default(),
         previous: data.previous_series.as_deref().unwrap_or_default(),
+        pairing: meta.compare_window.map(|previous| Pairing::of(meta.window, previous)),
         flags: &flags,
         notes_at: notes_at.as_deref(),
     };
