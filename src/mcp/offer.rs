@@ -263,6 +263,49 @@ mod tests {
         assert_eq!(condition["properties"]["logic"], json!({ "type": "string", "enum": ["and", "or"] }));
     }
 
+    /// Fails on a keyword that some models' APIs refuse, with the whole list of tools. Counts the days.
+    fn check_keywords(schema: &Value, place: &str) -> u32 {
+        const TAKEN: [&str; 12] = [
+            "type",
+            "description",
+            "enum",
+            "pattern",
+            "minimum",
+            "maximum",
+            "default",
+            "items",
+            "maxItems",
+            "properties",
+            "required",
+            "additionalProperties",
+        ];
+        let keywords = schema.as_object().unwrap();
+        let other: Vec<&String> = keywords.keys().filter(|name| !TAKEN.contains(&name.as_str())).collect();
+        assert!(other.is_empty(), "{place}: {other:?}");
+        let fields = schema["properties"].as_object().into_iter().flatten();
+        let mut days = u32::from(keywords.contains_key("pattern"));
+        for (name, field) in fields.chain(keywords.get_key_value("items")) {
+            days += check_keywords(field, &format!("{place}.{name}"));
+        }
+        days
+    }
+
+    #[test]
+    fn schemas_have_the_keywords_that_every_model_takes_and_say_the_form_of_days() {
+        let mut days = 0;
+        for tool in offers().tools() {
+            assert!(tool.output_schema.is_none(), "{}", tool.name);
+            days += check_keywords(&schema_of(tool), &tool.name);
+            for (name, schema) in schema_of(tool)["properties"].as_object().unwrap() {
+                let is_day = name.ends_with("Date") || ["date", "compareStart", "compareEnd"].contains(&name.as_str());
+                assert_eq!(schema.get("pattern").is_some(), is_day, "{}.{name}", tool.name);
+                let said = schema["description"].as_str().unwrap();
+                assert!(!is_day || said.contains("YYYY-MM-DD"), "{}.{name}: {said}", tool.name);
+            }
+        }
+        assert!(days > 30, "{days}");
+    }
+
     #[test]
     fn kinds_are_one_tool() {
         let offers = offers();

@@ -44,11 +44,15 @@ const SHARED: [(&str, &str); 16] = [
     ("idempotencyKey", "A key of your choice. A repeated call with it adds nothing and gets the first answer."),
 ];
 
-/// The keywords of a schema that an argument keeps.
-const KEPT: [&str; 11] = [
+/// The form of a day. Some models' APIs refuse a whole list of tools for one `format` that they do not have.
+const DAY: &str = r"^\d{4}-\d{2}-\d{2}$";
+/// The form of a day in words.
+const DAY_IN_WORDS: &str = "YYYY-MM-DD";
+
+/// The keywords of a schema that an argument keeps. Every model's API takes them.
+const KEPT: [&str; 10] = [
     "type",
     "enum",
-    "format",
     "minimum",
     "maximum",
     "default",
@@ -164,7 +168,6 @@ impl Document<'_> {
         let fields = fields.filter_map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 ("type", Value::Array(types)) => types.iter().find(|kind| **kind != "null")?.clone(),
-                ("format", format) if format != "date" => return None,
                 ("items", items) => self.plain(items),
                 ("properties", Value::Object(fields)) => {
                     fields.iter().map(|(name, field)| (name.clone(), self.plain(field))).collect()
@@ -173,7 +176,11 @@ impl Document<'_> {
             };
             Some((name.clone(), value))
         });
-        Value::Object(fields.collect())
+        let mut kept: Object = fields.collect();
+        if schema["format"] == "date" {
+            kept.insert("pattern".to_owned(), json!(DAY));
+        }
+        Value::Object(kept)
     }
 }
 
@@ -181,7 +188,11 @@ impl Arguments {
     /// Adds an argument. Its sentence is the shared one, or the first of `description`.
     fn add(&mut self, name: &str, mut schema: Value, description: &str) {
         let shared = SHARED.iter().find(|(known, _)| *known == name).map(|(_, said)| (*said).to_owned());
-        schema["description"] = json!(shared.unwrap_or_else(|| first_sentence(description)));
+        let mut said = shared.unwrap_or_else(|| first_sentence(description));
+        if schema["pattern"] == DAY && !said.contains(DAY_IN_WORDS) {
+            said = format!("{}, {DAY_IN_WORDS}.", said.trim_end_matches('.'));
+        }
+        schema["description"] = json!(said);
         self.schemas.insert(name.to_owned(), schema);
     }
 }
