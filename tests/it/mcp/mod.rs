@@ -4,6 +4,7 @@ mod answers;
 mod arguments;
 mod context;
 mod crowd;
+mod defaults;
 mod echoes;
 mod explanation;
 mod hostile;

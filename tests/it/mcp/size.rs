@@ -19,7 +19,7 @@ const ANSWER: usize = 12_000;
 const LARGEST: &str = "northmoor.example";
 
 /// A call of each tool, and of each kind, with the arguments that it requires and no other.
-async fn calls(assistant: &Assistant) -> Vec<(String, Value)> {
+pub async fn calls(assistant: &Assistant) -> Vec<(String, Value)> {
     let list = assistant.ask("tools/list", json!({})).await.expect(200).json["result"]["tools"].clone();
     let mut calls = Vec::new();
     for tool in list.as_array().unwrap() {
