@@ -80,7 +80,7 @@ google-check: ## Google's own client libraries work against the simulator (needs
 test-mcp: ## The tool endpoint with the official clients and the conformance runner of its protocol (needs Node 20 and Python 3.11)
 	tools/mcp/run.sh
 
-test-browser: ## The pages in headless Chromium, also with a certified OpenID provider (needs Node 20; installs Debian's Chromium)
+test-browser: ## The pages in headless Chromium, also with a certified OpenID provider (needs Node 20; installs Debian's Chromium and Poppler)
 	tools/browser/run.sh
 
 openapi: ## Write openapi.json and api/operations.txt from the traits; refuse what breaks clients of api/baseline.json (needs Python 3.11)

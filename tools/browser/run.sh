@@ -3,7 +3,7 @@
 # issuer of its own.
 # usage: tools/browser/run.sh [journey...]
 # SERVER names a built `sightline` to use instead of building one, CHROMIUM a browser. Screens are kept in target/browser. Needs Rust and
-# Node 20; installs Debian's Chromium if there is none.
+# Node 20; installs Debian's Chromium and Poppler if there is none.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,9 +16,12 @@ fi
 if [ -z "${CHROMIUM:-}" ]; then
     CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 fi
-if [ -z "$CHROMIUM" ]; then
-    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium
-    CHROMIUM=$(command -v chromium)
+packages=()
+if [ -z "$CHROMIUM" ]; then packages+=(chromium); fi
+if ! command -v pdftotext >/dev/null; then packages+=(poppler-utils); fi
+if [ ${#packages[@]} -gt 0 ]; then
+    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
+    CHROMIUM=${CHROMIUM:-$(command -v chromium)}
 fi
 if [ -z "${SERVER:-}" ]; then
     cargo build --manifest-path "$root/Cargo.toml"

@@ -8,7 +8,7 @@ use api::{
 };
 use poem::{
     Request, RequestBuilder,
-    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Uri, header},
+    http::{Extensions, HeaderMap, HeaderName, HeaderValue, Uri, header, uri::PathAndQuery},
 };
 use poem_openapi::types::ParseFromJSON;
 use serde_json::Value;
@@ -42,6 +42,11 @@ impl Visit {
     /// The path of the page.
     pub fn path(&self) -> &str {
         self.uri.path()
+    }
+
+    /// The path of the page with its query string.
+    pub fn address(&self) -> &str {
+        self.uri.path_and_query().map_or("/", PathAndQuery::as_str)
     }
 
     /// The query string of the page.

@@ -5,13 +5,16 @@ import { engine } from './engine.mjs';
 import { sites } from './expected.mjs';
 import { harms } from './hostile.mjs';
 import { arrows, keys } from './keyboard.mjs';
+import { everyWidth } from './names.mjs';
 import { everyNote, everyNumber } from './numbers.mjs';
 import { everyKey, everyPage } from './pages.mjs';
 import { json, signIn, site } from './people.mjs';
+import { onPaper } from './print.mjs';
 import { QUESTIONS } from './questions.mjs';
 import { holds, same } from './same.mjs';
 import { link, makes, readersSee } from './shares.mjs';
 import * as states from './states.mjs';
+import { says } from './waiting.mjs';
 import { four } from './words.mjs';
 
 /** The pages of a site without numbers of the search engine. */
@@ -44,6 +47,12 @@ export default async function dashboard(browser, step) {
     await step('every page fits and is accessible, with and without script', () => everyPage({ page, plain }, looked));
     const kinds = [at('/'), ...KINDS.map((path) => root + path)].map((url) => ({ name: url.replace(service.url, ''), url }));
     await step('the keyboard reaches everything, and paper has what is read', () => everyKey(page, kinds));
+    await step('names are whole on every width', () => everyWidth(page, kinds));
+    await step('paper of both sizes has the question, the address and every name', () => onPaper(page, [
+      { name: 'overview', url: root },
+      { name: 'queries', url: `${root}/queries` },
+      { name: 'pages-brand', url: `${root}/pages?classification=branded&sort=-impressions` },
+    ]));
     await step('keys find, compare and turn pages, and read days', async () => {
       await keys(page, root);
       await arrows(page, root);
@@ -56,6 +65,8 @@ export default async function dashboard(browser, step) {
       const shared = await readersSee(reader, service, await link(page, service, own, { name: 'Board' }));
       await everyPage({ page: reader, plain: still }, shared);
       await everyKey(reader, shared);
+      await everyWidth(reader, shared);
+      await onPaper(reader, shared, { isSecret: true });
       kinds.push(...shared);
     });
     await step('a page takes few requests and bytes', () => small(browser, service, 'owner', kinds.map(({ url }) => url)));
@@ -74,7 +85,7 @@ export default async function dashboard(browser, step) {
   }
   await step('states: too many requests', () => states.tooMany(browser));
   await step('states: the search engine is away', () => states.away(browser));
-  await step('the head of a page comes before the search engine answers, also packed', () => early(browser));
+  await step('the head of a page comes before the search engine answers, also packed, and says that it waits', () => early(browser));
   await step('hostile texts are shown as text', () => harms(browser));
 }
 
@@ -121,6 +132,7 @@ async function early(browser) {
   try {
     const paths = KINDS.slice(0, -2).map((path, index) => `${path}?startDate=2026-0${index + 1}-01&endDate=2026-0${index + 1}-20`);
     await headFirst(browser, service, gate, 'owner', paths);
+    await says(browser, service, gate);
   } finally {
     await service.stop();
     await gate.stop();

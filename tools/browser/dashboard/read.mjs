@@ -40,7 +40,7 @@ export function bars(page) {
  */
 function loose() {
   const main = document.getElementById('main').cloneNode(true);
-  const apart = 'table, svg, .tile, .why, .tip, nav, form, pre, bdi, .chip, .choices, details.more, .ask, summary, [hidden], .waiting';
+  const apart = 'table, svg, .tile, .why, .tip, nav, form, pre, bdi, .chip, .choices, details.more, .ask, summary, .paper, [hidden], .waiting';
   for (const part of main.querySelectorAll(apart)) part.remove();
   const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
   let words = '';

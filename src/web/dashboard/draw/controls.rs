@@ -14,6 +14,7 @@ use super::{conditions, presets, words};
 use crate::{
     services::analyses::windows::oldest_day,
     web::dashboard::{
+        door::Door,
         kind::{self, KINDS},
         opened::Opened,
         view::{NO_COMPARISON, View, name_of},
@@ -44,6 +45,7 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
     let view = &opened.view;
     html! {
         p.question { (question(view, meta)) }
+        (on_paper(opened))
         div.controls {
             @if !opened.site.fixed_window { (periods(view)) (comparisons(view, meta, opened.today)) }
             @if !opened.site.classes.is_empty() { (classes(opened)) }
@@ -57,6 +59,17 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
         }
         (chips(view))
         (warnings(meta))
+    }
+}
+
+/// What links and the browser say on a screen: the part of the traffic, and the address. That of a share link is a secret, and paper is passed
+/// on.
+fn on_paper(opened: &Opened<'_>) -> Markup {
+    let class = opened.view.text("classification");
+    let class = opened.site.classes.iter().find(|(value, _)| class == Some(value));
+    html! {
+        @if let Some((_, name)) = class { p.paper { "Only " bdi { (name) } } }
+        @if let Door::Signed(_) = opened.door { p.paper.quiet-text { (opened.base_url.join(opened.asker.page.address())) } }
     }
 }
 

@@ -191,14 +191,14 @@ fn long(
     }
 }
 
-/// Leads to the other rows of a short table, or says how many there are.
+/// Says how many rows a short table has in all, and leads to them.
 fn more(opened: &Opened<'_>, table: Table, rows: usize) -> Markup {
     let name = table.name().to_lowercase();
     html! {
         p.quiet-text {
-            @match (&opened.door, table) {
-                (Door::Signed(_), Table::Countries) => a href=(opened.view.to("countries")) { "All " (rows) " " (name) },
-                _ => { (SHORT) " of " (rows) " " (name) },
+            (SHORT) " of " (rows) " " (name)
+            @if let (Door::Signed(_), Table::Countries) = (&opened.door, table) {
+                span.aside { ". " a href=(opened.view.to("countries")) { "All countries" } }
             }
         }
     }
@@ -212,7 +212,7 @@ fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
         (Table::Appearances, &tables.search_appearances),
     ];
     html! {
-        section.card aria-label="Countries, devices and search appearance" {
+        section.card.short aria-label="Countries, devices and search appearance" {
             @for (table, rows) in all {
                 @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
                     h2 { (table.name()) }
