@@ -13,7 +13,8 @@ pub struct Connections {
     /// one that is idle longest gives way to a new one: of the address with most connections, and of trusted proxies last.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max: usize,
-    /// Maximum number of connections from one address, or one IPv6 /48. Proxies in `rate_limit.trusted_proxies` may open more.
+    /// Maximum number of connections from one address, or one IPv6 /48. A further one is answered with 429 and closed. Proxies in
+    /// `rate_limit.trusted_proxies` may open more.
     #[schemars(range(min = 1))]
     pub max_per_address: usize,
     /// Time limits for each step. Not a setting. Code that starts a service, such as a test, may shorten them.

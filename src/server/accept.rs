@@ -14,6 +14,7 @@ use super::{
     Limits,
     connection::Server,
     open::{ConnectionPlace, NoPlace, Open},
+    refusal::Refusals,
     watch::Watch,
 };
 
@@ -73,6 +74,7 @@ async fn accept_all(
     mut take: impl FnMut(TcpStream, SocketAddr, Watch, ConnectionPlace),
 ) {
     let open = Open::new(limits.connections);
+    let refusals = Refusals::new(limits.per_address, limits.deadlines.refuse, limits.polls.clone());
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -84,7 +86,7 @@ async fn accept_all(
         };
         let watch = Watch::new(Instant::now());
         let Some(place) = place(&open, peer, &watch, limits).await else {
-            tracing::debug!(%peer, "an address has too many connections");
+            refusals.refuse(stream, peer);
             continue;
         };
         // Responses are written at once and in full, so Nagle's algorithm would only delay them.

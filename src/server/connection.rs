@@ -106,7 +106,7 @@ impl Server {
 
 /// Runs each HTTP/2 stream as a task, and times its polls.
 #[derive(Clone)]
-struct Streams(PollMeter);
+pub(super) struct Streams(pub(super) PollMeter);
 
 impl<F> Executor<F> for Streams
 where
@@ -118,7 +118,7 @@ where
     }
 }
 
-fn builder(streams: Streams) -> Builder<Streams> {
+pub(super) fn builder(streams: Streams) -> Builder<Streams> {
     let mut builder = Builder::new(streams);
     builder.http1().max_buf_size(MAX_BUFFER);
     builder

@@ -9,6 +9,7 @@ mod connection;
 mod io;
 mod kept;
 mod open;
+mod refusal;
 mod watch;
 
 use common::addresses::TrustedProxies;

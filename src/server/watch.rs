@@ -29,6 +29,8 @@ pub struct Deadlines {
     pub body: Duration,
     /// For the rest of a refused body, which is discarded.
     pub drain: Duration,
+    /// For the request of a connection that is refused, and for its refusal to be read.
+    pub refuse: Duration,
 }
 
 impl Default for Deadlines {
@@ -41,6 +43,7 @@ impl Default for Deadlines {
             first_byte: seconds(5),
             body: seconds(20),
             drain: seconds(1),
+            refuse: seconds(2),
         }
     }
 }

@@ -208,6 +208,90 @@ async fn one_address_has_so_many_connections_and_others_are_served() {
     timeout(GUARD, again).await.unwrap();
 }
 
+/// Sends a request over HTTP/2. Returns the status, the seconds of `Retry-After` and the body of its answer.
+async fn over_http2(stream: TcpStream, path: &str) -> (u16, String, String) {
+    let (requests, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = Request::builder().uri(format!("http://a{path}")).version(Version::HTTP_2).body(()).unwrap();
+    let answer = requests.ready().await.unwrap().send_request(request, true).unwrap().0.await.unwrap();
+    let (status, retry_after) =
+        (answer.status().as_u16(), answer.headers()["retry-after"].to_str().unwrap().to_owned());
+    let mut body = answer.into_body();
+    let mut came = Vec::new();
+    while let Some(piece) = timeout(GUARD, body.data()).await.unwrap() {
+        came.extend_from_slice(&piece.unwrap());
+    }
+    connection.abort();
+    (status, retry_after, String::from_utf8(came).unwrap())
+}
+
+#[tokio::test]
+async fn a_connection_over_the_limit_of_its_address_is_refused_in_words_and_closed() {
+    let app = TestApp::start(|config| config.connections.max_per_address = 2).await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        held.push(connect_from(&app, [127, 0, 0, 5]).await);
+        assert!(is_served(held.last_mut().unwrap()).await);
+    }
+    let hint = "2 connections of this address are open";
+    for request in [
+        "GET /api/properties HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n",
+        "GET /api/health HTTP/1.0\r\n\r\n",
+        "POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody",
+    ] {
+        let mut refused = connect_from(&app, [127, 0, 0, 5]).await;
+        refused.write_all(request.as_bytes()).await.unwrap();
+        let answer = String::from_utf8(rest(&mut refused).await).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{request}: {answer}"));
+        assert!(
+            head.split(' ').nth(1) == Some("429") && head.to_lowercase().contains("\r\nretry-after: 1"),
+            "{request}: {head}"
+        );
+        assert!(head.to_lowercase().contains("\r\nconnection: close"), "{request}: {head}");
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert!(
+            body["code"] == "rate_limited" && body["hint"].as_str().unwrap().starts_with(hint),
+            "{request}: {body}"
+        );
+    }
+    let (status, retry_after, body) = over_http2(connect_from(&app, [127, 0, 0, 5]).await, "/api/properties").await;
+    assert!((status, &*retry_after) == (429, "1") && body.contains(hint), "{status} {retry_after} {body}");
+    assert!(is_served(&mut held[0]).await, "those that are open go on");
+}
+
+#[tokio::test]
+async fn connections_over_the_limit_that_send_nothing_cost_so_much_and_no_more() {
+    const ANSWERED: usize = 32;
+    let app = TestApp::start(|config| {
+        config.connections.max_per_address = 1;
+        config.connections.deadlines.refuse = Duration::from_hours(1);
+    })
+    .await;
+    let mut held = connect_from(&app, [127, 0, 0, 5]).await;
+    assert!(is_served(&mut held).await);
+    let mut silent = Vec::new();
+    for _ in 0..ANSWERED {
+        silent.push(connect_from(&app, [127, 0, 0, 5]).await);
+    }
+    for _ in 0..3 {
+        assert!(rest(&mut connect_from(&app, [127, 0, 0, 5]).await).await.is_empty(), "closed without a word");
+    }
+    assert!(is_served(&mut connect_from(&app, [127, 0, 0, 6]).await).await);
+    drop(silent);
+    let in_words = async {
+        loop {
+            let mut refused = connect_from(&app, [127, 0, 0, 5]).await;
+            let _ = refused.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+            if rest(&mut refused).await.starts_with(b"HTTP/1.1 429") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(GUARD, in_words).await.unwrap();
+}
+
 #[tokio::test]
 async fn the_idle_connection_of_the_greediest_address_gives_way() {
     let app = TestApp::start(|config| config.connections.max = 5).await;

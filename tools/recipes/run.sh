@@ -35,8 +35,9 @@ proxy() {
 find_server
 nginx=$(proxy nginx)
 caddy=$(proxy caddy)
-# A person on the plan `pro` may ask more than the recipes do. The plan `free` keeps its rate, and meets it.
-start_server SIGHTLINE_LISTEN=127.0.0.1:0 SIGHTLINE_PLANS__PRO__BURST=1000 serve
+# A person on the plan `pro` may ask more than the recipes do. The plan `free` keeps its burst, and meets it; it fills up sooner, so that what waits for
+# it waits for seconds.
+start_server SIGHTLINE_LISTEN=127.0.0.1:0 SIGHTLINE_PLANS__PRO__BURST=1000 SIGHTLINE_PLANS__FREE__PER_MINUTE=600 serve
 python3 -B "$here/run.py" "$server" "$url" "$work/blocks" README.md docs/GUIDE.md docs/RECIPES.md docs/OPERATING.md
 python3 -B "$here/proxies.py" "$server" "$work/proxies" "$nginx" "$caddy"
 echo "recipes: every block that can run was run"
