@@ -233,10 +233,10 @@ async fn locations(parts: &Parts) -> Locations {
     let app = &parts.app;
     let own = |path: &str| format!("{}{path}", app.issuer.url().trim_end_matches('/'));
     let mut locations = Locations {
-        server: app.base_url.to_string(),
+        server: Some(app.base_url.to_string()),
         authorization_url: own("/oauth/authorize"),
         token_url: own("/oauth/token"),
-        errors_url: app.base_url.join(ERRORS_PATH),
+        errors_url: Some(app.base_url.join(ERRORS_PATH)),
     };
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await

@@ -78,8 +78,8 @@ async fn the_served_document_is_the_committed_one_but_for_addresses() {
         committed.pointer_mut(flow).unwrap()[name].take();
     }
     assert_eq!(served["externalDocs"]["url"], format!("{base}/docs/errors"));
-    served["externalDocs"].take();
-    committed["externalDocs"].take();
+    assert_eq!(committed.get("externalDocs"), None);
+    served.as_object_mut().unwrap().remove("externalDocs");
     served["servers"].take();
     committed["servers"].take();
     assert!(served == committed, "the program was built from another openapi.json: make openapi");

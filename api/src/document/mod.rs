@@ -36,25 +36,25 @@ pub fn routes<T: Api>(api: &Arc<T>) -> impl poem::Endpoint + use<T> {
 /// URLs of the server and its OAuth endpoints, as the document shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locations {
-    /// Root URL of the host.
-    pub server: String,
+    /// Root URL of the host. `None` where whoever takes the document fills it in.
+    pub server: Option<String>,
     /// The authorization endpoint.
     pub authorization_url: String,
     /// The token endpoint, also used to refresh.
     pub token_url: String,
-    /// The page of error codes. It is absolute, because linters want a URI there.
-    pub errors_url: String,
+    /// The page of error codes, which is absolute, because linters want a URI there. `None` where no host is known.
+    pub errors_url: Option<String>,
 }
 
 impl Locations {
-    /// URLs relative to the document's own URL, as in the committed file.
+    /// URLs relative to a host that is not known, as in the committed file.
     #[must_use]
     pub fn relative() -> Self {
         Self {
-            server: "/".to_owned(),
+            server: None,
             authorization_url: "/oauth/authorize".to_owned(),
             token_url: "/oauth/token".to_owned(),
-            errors_url: format!("https://sightline.example{ERRORS_PATH}"),
+            errors_url: None,
         }
     }
 }
@@ -106,10 +106,10 @@ static UNLOCATED: LazyLock<Value> = LazyLock::new(|| {
 pub fn document(locations: &Locations) -> Value {
     let mut document = UNLOCATED.clone();
     security::locate(&mut document, locations);
-    document["externalDocs"] = json!({
-        "description": "Every error code with its status, meaning and way out",
-        "url": locations.errors_url,
-    });
+    if let Some(url) = &locations.errors_url {
+        let description = "Every error code with its status, meaning and way out";
+        document["externalDocs"] = json!({ "description": description, "url": url });
+    }
     document
 }
 
@@ -130,7 +130,6 @@ fn describe(document: &mut Value) {
         "version": VERSION.split('-').map(|part| part.trim_start_matches('0')).collect::<Vec<_>>().join("."),
         "x-api-version": VERSION,
         "license": { "name": "Apache 2.0", "identifier": "Apache-2.0" },
-        "contact": { "name": "Sightline", "url": "https://github.com/sightline/sightline" },
     });
 }
 

@@ -57,7 +57,17 @@ pub fn document_schemes(document: &mut Value) {
 
 /// Sets the URLs of the server and the OAuth endpoints.
 pub fn locate(document: &mut Value, locations: &Locations) {
-    document["servers"] = json!([{ "url": locations.server, "description": "This deployment" }]);
+    document["servers"] = match &locations.server {
+        Some(url) => json!([{ "url": url, "description": "This deployment" }]),
+        None => json!([{
+            "url": "{baseUrl}",
+            "description": "Your deployment, which serves this document at /openapi.json with its addresses filled in",
+            "variables": { "baseUrl": {
+                "default": "http://127.0.0.1:8080",
+                "description": "The setting `base_url` of your deployment, without a slash at its end. The default is the demo on your machine.",
+            } },
+        }]),
+    };
     let flow = &mut document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"];
     flow["authorizationUrl"] = json!(locations.authorization_url);
     flow["tokenUrl"] = json!(locations.token_url);
