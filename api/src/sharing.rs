@@ -219,7 +219,7 @@ pub struct SharedPerformanceMeta {
     /// Coverage of each table; absent without tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<PerformanceCoverage>,
-    /// Short name of the site.
+    /// Short name of the site: its host in Unicode, its port, and its path.
     #[oai(validator(max_length = 2048))]
     pub site: String,
     /// Name of the link.

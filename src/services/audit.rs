@@ -3,6 +3,7 @@
 
 use api::privacy::{AuditAction, AuditActor, AuditEvent};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::names::sites;
 use entity::{
     audit_event::{ActiveModel, Column, Entity, Model},
     user,
@@ -14,7 +15,7 @@ use sea_orm::{
 use store::transaction::Transaction;
 use uuid::Uuid;
 
-use super::access::{Authors, PropertyAccess, display_name};
+use super::access::{Authors, PropertyAccess};
 use crate::error::Error;
 
 /// The time for which events are kept.
@@ -56,7 +57,7 @@ impl Event {
     #[must_use]
     pub fn on(access: &PropertyAccess, action: AuditAction) -> Self {
         let property = access.property();
-        let site = display_name(&property.site_url).to_owned();
+        let site = sites::name(&property.site_url);
         let event = Self::new(property.user_id, access.user_id(), action);
         Self { what: Some(site), property_id: Some(property.id), ..event }
     }

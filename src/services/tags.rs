@@ -9,7 +9,7 @@ use api::{
     tags::{PropertyTags, Tag, TagInput, TagUpdate, TaggedProperty},
 };
 use chrono::{DateTime, Utc};
-use common::compute::beside_unless;
+use common::{compute::beside_unless, names::sites};
 use entity::{
     property_tag,
     tag::{self, Column, Entity},
@@ -26,7 +26,7 @@ use super::{
     access::verified_email_key,
     audit::Event,
     change::{AT_ONCE, Limit, MemberChange, Others, PropertyChange, etag, insert_all, trimmed},
-    properties::{self, display_name},
+    properties,
     users::{self, Member},
 };
 use crate::{config::Config, error::Error};
@@ -136,7 +136,7 @@ pub async fn properties(
         .filter(|listed| carrying.contains(&listed.property.id))
         .map(|listed| TaggedProperty {
             id: listed.property.id,
-            name: display_name(&listed.property.site_url).to_owned(),
+            name: sites::name(&listed.property.site_url),
             site_url: listed.property.site_url,
         })
         .collect();

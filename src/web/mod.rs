@@ -7,6 +7,7 @@ pub mod documentation;
 mod plan_words;
 mod role_words;
 pub mod sign_in;
+mod site_words;
 pub mod subscribe;
 pub mod tools;
 pub mod well_known;

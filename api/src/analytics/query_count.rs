@@ -30,6 +30,9 @@ pub struct QueryCountRowsParams {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
+    /// True begins the file with a byte order mark, by which spreadsheets read its letters as UTF-8.
+    #[param(default = "false", example = "true")]
+    pub bom: bool,
 }
 
 /// Daily unique queries.

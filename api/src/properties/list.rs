@@ -45,8 +45,8 @@ pub struct PropertyFilterParams {
     /// Only properties on which the caller has this role. Without it: all.
     #[param(example = "owner")]
     pub role: Option<Role>,
-    /// Only properties whose name, or the name of one of the caller's tags on them, contains this text; upper and lower case are equal.
-    /// Without it: all.
+    /// Only properties whose name, or the name of one of the caller's tags on them, contains this text; upper and lower case are equal, and
+    /// so are a host in Unicode and in ASCII. Without it: all.
     #[param(example = "northmoor")]
     pub search: Option<Text<200>>,
 }
@@ -187,7 +187,7 @@ pub struct TrackedProperty {
     /// The search engine's identifier of the site: `sc-domain:…` or a URL prefix, byte for byte.
     #[oai(validator(max_length = 2048))]
     pub site_url: String,
-    /// Short name of the site, for display.
+    /// Short name of the site, for display: its host in Unicode, its port, and its path. Sites of one name differ by `siteUrl`.
     #[oai(validator(max_length = 2048))]
     pub name: String,
     /// Role of the caller.

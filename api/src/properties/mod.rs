@@ -155,7 +155,7 @@ pub struct OwnedProperty {
     /// The search engine's identifier of the site, byte for byte.
     #[oai(validator(max_length = 2048))]
     pub site_url: String,
-    /// Short name of the site, for display.
+    /// Short name of the site, for display: its host in Unicode, its port, and its path. Sites of one name differ by `siteUrl`.
     #[oai(validator(max_length = 2048))]
     pub name: String,
     /// Permission of the account on the site.

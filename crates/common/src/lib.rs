@@ -13,6 +13,7 @@ pub mod disk;
 pub mod file_lock;
 pub mod json;
 pub mod mail_address;
+pub mod names;
 pub mod places;
 pub mod plain_text;
 pub mod private_files;

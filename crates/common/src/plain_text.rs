@@ -1,6 +1,6 @@
 //! Text of others as a person sees it. The characters that nobody sees come from the tables of Unicode that the regex crates carry.
 
-use std::sync::LazyLock;
+use std::{iter, sync::LazyLock};
 
 use regex_syntax::{
     Parser,
@@ -72,27 +72,33 @@ pub fn is_line(text: &str) -> bool {
 /// does the variation selector of an emoji. Cleaning a clean text changes nothing.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    // The last character kept, and the last one that a person sees.
+    let on_one_line = text.chars().map(|letter| match letter {
+        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
+        letter => letter,
+    });
+    judged(on_one_line).filter_map(|(letter, is_shown)| is_shown.then_some(letter)).collect()
+}
+
+/// Returns each character with whether it is shown: a person sees it, or it joins or colours what a person sees.
+pub(crate) fn judged(letters: impl Iterator<Item = char>) -> impl Iterator<Item = (char, bool)> {
+    // The last character shown, and the last one that a person sees.
     let (mut last, mut seen) = (None, None);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let letter = match letter {
-            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
-            JOINER | NON_JOINER if seen.is_some_and(is_joined) && letters.peek().copied().is_some_and(is_joined) => {
-                letter
-            }
-            IN_COLOUR if last.is_some_and(is_emoji) => letter,
-            letter if is_unseen(letter) => continue,
-            letter => letter,
+    let mut letters = letters.peekable();
+    iter::from_fn(move || {
+        let letter = letters.next()?;
+        let is_shown = match letter {
+            JOINER | NON_JOINER => seen.is_some_and(is_joined) && letters.peek().copied().is_some_and(is_joined),
+            IN_COLOUR => last.is_some_and(is_emoji),
+            letter => !is_unseen(letter),
         };
-        kept.push(letter);
-        last = Some(letter);
-        if !is_unseen(letter) {
+        if is_shown {
+            last = Some(letter);
+        }
+        if is_shown && !is_unseen(letter) {
             seen = last;
         }
-    }
-    kept
+        Some((letter, is_shown))
+    })
 }
 
 /// Returns the name of a person as it is shown: clean, words apart by one space, cut to [`LONGEST_NAME`]. `None` if nothing is left.

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use chrono::{Days, NaiveDate};
 use clap::{Args, ValueEnum};
+use common::names::{pages::Pages, sites::SiteName};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,11 +25,11 @@ use crate::{
 /// The most days that have as many days of history before them.
 const COMPARABLE: u32 = 240;
 
-/// The most names of sites in an error.
-const NAMED: usize = 10;
-
 /// Rows of each table.
 const ROWS: &str = "10";
+
+/// The heading of the table of pages.
+const PAGE: &str = "PAGE";
 
 /// The most characters of a row's name. A longer one is cut.
 const WIDEST: usize = 60;
@@ -164,9 +165,9 @@ struct Final {
 pub async fn report(options: &Report, config: &Config) -> Result<Text, RemoteError> {
     let api = Api::open(&options.at, config).await?;
     let all: Vec<Property> = sites::list(&api, false).await?;
-    let site = chosen(&all, &options.site)?;
+    let (site, name) = sites::chosen(&all, &options.site)?;
     let progress = Progress::new();
-    progress.say(&format!("reading {} …", site.name));
+    progress.say(&format!("reading {name} …"));
     let path = format!("/properties/{}/performance", site.id);
     let mut query = window(&api, &path, options.days).await?;
     query.insert("scope", "all".to_owned());
@@ -182,7 +183,7 @@ pub async fn report(options: &Report, config: &Config) -> Result<Text, RemoteErr
         return json(&answer).map_err(|error| RemoteError::Failed(error.to_string()));
     }
     let Answer { data, meta }: Answer<Data, Meta> = api.get(&path, &query).await?;
-    Ok(if options.csv { csv(&data.series) } else { drawn(&site.name, &data, &meta) })
+    Ok(if options.csv { csv(&data.series) } else { drawn(&name, &data, &meta) })
 }
 
 /// The parameters of the last `days` final days, as the freshness of the site's data has them.
@@ -195,39 +196,6 @@ async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static st
     Ok(dates.filter_map(|(name, date)| Some((name, date?.to_string()))).collect())
 }
 
-/// The site that a person means: by its id or address, else by its name, else by a part of its name.
-fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<&'a Property, RemoteError> {
-    let wanted = wanted.trim();
-    let is_it = |site: &&Property| site.id == wanted || site.site_url.eq_ignore_ascii_case(wanted);
-    if let Some(site) = all.iter().find(is_it) {
-        return Ok(site);
-    }
-    let plain = wanted.to_lowercase();
-    let plain = plain.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
-    let part = plain.trim_start_matches("www.");
-    let having = |is_meant: &dyn Fn(&str) -> bool| {
-        all.iter().filter(|site| is_meant(&site.name.to_lowercase())).collect::<Vec<_>>()
-    };
-    let mut found = having(&|name| name == plain);
-    if found.is_empty() && !part.is_empty() {
-        found = having(&|name| name.contains(part));
-    }
-    let named = |sites: &[&Property]| {
-        let names = sites.iter().take(NAMED).map(|site| short(&site.site_url)).collect::<Vec<_>>().join(", ");
-        let more = sites.len().saturating_sub(NAMED);
-        if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
-    };
-    match found[..] {
-        [site] => Ok(site),
-        [] if all.is_empty() => Err(RemoteError::Failed("there are no sites yet".to_owned())),
-        [] => Err(RemoteError::Failed(format!(
-            "no site is called {wanted:?}; there are {}",
-            named(&all.iter().collect::<Vec<_>>())
-        ))),
-        _ => Err(RemoteError::Failed(format!("{wanted:?} may be {}; name one of them", named(&found)))),
-    }
-}
-
 fn csv(series: &[Day]) -> Text {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let rows = series.iter().map(|Day { date, metrics: Metrics { clicks, impressions, ctr, position } }| {
@@ -236,9 +204,9 @@ fn csv(series: &[Day]) -> Text {
     rows.fold(Text::line("date,clicks,impressions,ctr,position"), Text::and)
 }
 
-fn drawn(name: &str, data: &Data, meta: &Meta) -> Text {
+fn drawn(name: &SiteName, data: &Data, meta: &Meta) -> Text {
     let Window { start_date, end_date } = &meta.window;
-    let mut heading = format!("{}, {start_date} to {end_date}", short(name));
+    let mut heading = format!("{}, {start_date} to {end_date}", short(&name.to_string()));
     if let Some(Window { start_date, end_date }) = &meta.compare_window {
         // Writing to a string cannot fail.
         let _ = write!(heading, ", compared with {start_date} to {end_date}");
@@ -247,7 +215,7 @@ fn drawn(name: &str, data: &Data, meta: &Meta) -> Text {
     text = text.and("").and(format!("{}  clicks by day", sparkline(&data.series)));
     let (queries, pages) = meta.coverage.as_ref().map(|coverage| (&coverage.queries, &coverage.pages)).unzip();
     let is_compared = meta.compare_window.is_some();
-    for (title, rows, coverage) in [("QUERY", &data.tables.queries, queries), ("PAGE", &data.tables.pages, pages)] {
+    for (title, rows, coverage) in [("QUERY", &data.tables.queries, queries), (PAGE, &data.tables.pages, pages)] {
         text = text.and("").above(rows_of(title, rows, is_compared));
         if let Some(said) = coverage.and_then(|coverage| covered(title, rows.len(), coverage)) {
             text = text.and(said);
@@ -284,9 +252,11 @@ fn totals(totals: &Totals) -> Text {
 }
 
 fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
+    let pages = Pages::of(rows.iter().map(|row| row.key.as_str()).filter(|_| title == PAGE));
+    let named = |key: &str| if title == PAGE { cut(&pages.name(key)) } else { cut(key) };
     if !is_compared {
         let rows = rows.iter().map(|Row { key, now, .. }| {
-            [cut(key), grouped(now.clicks), grouped(now.impressions), now.ctr(), now.position()]
+            [named(key), grouped(now.clicks), grouped(now.impressions), now.ctr(), now.position()]
         });
         return table([title, "CLICKS", "IMPRESSIONS", "CTR", "POSITION"], rows);
     }
@@ -295,7 +265,7 @@ fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
             Some(presence @ ("new" | "unknown")) => presence.to_owned(),
             _ => change(now.clicks, previous.as_ref().map(|previous| previous.clicks)),
         };
-        [cut(key), grouped(now.clicks), changed, grouped(now.impressions), now.ctr(), now.position()]
+        [named(key), grouped(now.clicks), changed, grouped(now.impressions), now.ctr(), now.position()]
     });
     table([title, "CLICKS", "CHANGE", "IMPRESSIONS", "CTR", "POSITION"], rows)
 }
@@ -323,50 +293,7 @@ fn cut(key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    fn site(name: &str) -> Property {
-        at(&format!("sc-domain:{name}"), name)
-    }
-
-    fn at(address: &str, name: &str) -> Property {
-        let site =
-            json!({ "id": format!("id-{name}"), "siteUrl": address, "name": name, "role": "owner", "access": "ok" });
-        serde_json::from_value(site).unwrap()
-    }
-
-    #[test]
-    fn a_site_is_found_by_its_name_or_by_a_part_of_it() {
-        let all = ["north.example", "north.example.org", "south.example"].map(site);
-        let found = |wanted| chosen(&all, wanted).map(|site| site.name.clone()).map_err(|error| error.to_string());
-        assert_eq!(found("north.example").unwrap(), "north.example");
-        assert_eq!(found("sc-domain:south.example").unwrap(), "south.example");
-        assert_eq!(found("id-south.example").unwrap(), "south.example");
-        assert_eq!(found("sou").unwrap(), "south.example");
-        assert_eq!(found("https://www.SOUTH.example/").unwrap(), "south.example");
-        assert_eq!(
-            found("nor").unwrap_err(),
-            "\"nor\" may be sc-domain:north.example, sc-domain:north.example.org; name one of them"
-        );
-        for unknown in ["west", "", "https://"] {
-            assert!(found(unknown).unwrap_err().contains("there are sc-domain:north.example, "), "{unknown}");
-        }
-    }
-
-    #[test]
-    fn sites_of_one_name_are_told_apart_by_their_addresses() {
-        let all = ["sc-domain:north.example", "https://north.example/", "http://north.example/"];
-        let all = all.map(|address| at(address, "north.example"));
-        for site in &all {
-            assert_eq!(chosen(&all, &site.site_url).unwrap().site_url, site.site_url);
-        }
-        for name in ["north.example", "nor"] {
-            let said = chosen(&all, name).unwrap_err().to_string();
-            assert!(said.contains("may be sc-domain:north.example, https://north.example/, http://"), "{said}");
-        }
-    }
 
     #[test]
     fn long_names_are_cut() {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::Args;
+use common::names::sites::{SiteName, address, among, is_found_by, key as site_key};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use super::{
 use crate::{
     cli::{
         table::table,
-        terminal::{self, Text, json},
+        terminal::{self, Text, json, short},
     },
     config::Config,
 };
@@ -33,6 +34,9 @@ const PAGE: usize = 1_000;
 
 /// The most properties of a person that a table can hold.
 const MOST: usize = 100_000;
+
+/// The most names of sites in an error.
+const NAMED: usize = 10;
 
 /// Options of `sites`.
 #[derive(Debug, Args)]
@@ -130,9 +134,15 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
     }
 }
 
+/// The names of sites among one another.
+fn names(all: &[Property]) -> Vec<SiteName> {
+    let addresses: Vec<&str> = all.iter().map(|site| site.site_url.as_str()).collect();
+    among(&addresses)
+}
+
 fn drawn(all: &[Property]) -> Text {
-    let rows = all.iter().map(|property| {
-        let start = [property.name.clone(), property.role.clone()];
+    let rows = all.iter().zip(names(all)).map(|(property, name)| {
+        let start = [name.to_string(), property.role.clone()];
         let numbers = match &property.headline {
             Some(Headline { current, previous, series }) => [
                 grouped(current.clicks),
@@ -148,4 +158,110 @@ fn drawn(all: &[Property]) -> Text {
         [name, role, clicks, change, impressions, position, days]
     });
     table(["SITE", "ROLE", "CLICKS", "CHANGE", "IMPRESSIONS", "POSITION", "28 DAYS"], rows)
+}
+
+/// The site that a person means, and its name among the others: by its id or address, else by its name, else by a part of its name.
+pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, SiteName), RemoteError> {
+    let wanted = wanted.trim();
+    let names = names(all);
+    let having = |is_meant: &dyn Fn(&Property, &SiteName) -> bool| {
+        all.iter().zip(&names).filter(|(site, name)| is_meant(site, name)).collect::<Vec<_>>()
+    };
+    let key = site_key(wanted);
+    let part = wanted.split_once("://").map_or(wanted, |(_, rest)| rest).trim_start_matches("www.");
+    let mut found = having(&|site, _| site.id == wanted || site.site_url.eq_ignore_ascii_case(wanted));
+    found.truncate(1);
+    if found.is_empty() {
+        found = having(&|_, name| name.kind.is_some() && name.to_string() == wanted);
+    }
+    if found.is_empty() {
+        found = having(&|site, _| site_key(&site.site_url) == key);
+    }
+    if found.is_empty() && !part.trim_matches('/').is_empty() {
+        found = having(&|site, _| is_found_by(&site.site_url, part));
+    }
+    let named = |sites: &[&Property]| {
+        let names = sites.iter().take(NAMED).map(|site| short(&address(&site.site_url))).collect::<Vec<_>>().join(", ");
+        let more = sites.len().saturating_sub(NAMED);
+        if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
+    };
+    match &found[..] {
+        [(site, name)] => Ok((*site, (*name).clone())),
+        [] if all.is_empty() => Err(RemoteError::Failed("there are no sites yet".to_owned())),
+        [] => Err(RemoteError::Failed(format!(
+            "no site is called {wanted:?}; there are {}",
+            named(&all.iter().collect::<Vec<_>>())
+        ))),
+        several => {
+            let sites: Vec<&Property> = several.iter().map(|(site, _)| *site).collect();
+            Err(RemoteError::Failed(format!("{wanted:?} may be {}; name one of them", named(&sites))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn site(name: &str) -> Property {
+        at(&format!("sc-domain:{name}"), name)
+    }
+
+    fn at(address: &str, name: &str) -> Property {
+        let site =
+            json!({ "id": format!("id-{name}"), "siteUrl": address, "name": name, "role": "owner", "access": "ok" });
+        serde_json::from_value(site).unwrap()
+    }
+
+    #[test]
+    fn a_site_is_found_by_its_name_or_by_a_part_of_it() {
+        let all = ["north.example", "north.example.org", "south.example"].map(site);
+        let found = |wanted| chosen(&all, wanted).map(|(site, _)| site.name.clone()).map_err(|error| error.to_string());
+        assert_eq!(found("north.example").unwrap(), "north.example");
+        assert_eq!(found("sc-domain:south.example").unwrap(), "south.example");
+        assert_eq!(found("id-south.example").unwrap(), "south.example");
+        assert_eq!(found("sou").unwrap(), "south.example");
+        assert_eq!(found("https://www.SOUTH.example/").unwrap(), "south.example");
+        assert_eq!(
+            found("nor").unwrap_err(),
+            "\"nor\" may be sc-domain:north.example, sc-domain:north.example.org; name one of them"
+        );
+        for unknown in ["west", "", "https://"] {
+            assert!(found(unknown).unwrap_err().contains("there are sc-domain:north.example, "), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn sites_of_one_name_are_told_apart_by_their_addresses() {
+        let all = ["sc-domain:north.example", "https://north.example/", "http://north.example/"];
+        let all = all.map(|address| at(address, "north.example"));
+        for site in &all {
+            assert_eq!(chosen(&all, &site.site_url).unwrap().0.site_url, site.site_url);
+        }
+        let names = names(&all);
+        for (name, site) in [&names[0], &names[2]].into_iter().zip([&all[0], &all[2]]) {
+            let (found, called) = chosen(&all, &name.to_string()).unwrap();
+            assert_eq!((&found.site_url, &called), (&site.site_url, name), "the name that the list prints");
+        }
+        for name in ["north.example", "nor"] {
+            let said = chosen(&all, name).unwrap_err().to_string();
+            assert!(said.contains("may be sc-domain:north.example, https://north.example/, http://"), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_international_name_is_found_in_both_forms() {
+        let all = ["https://xn--bcher-kva.example/", "https://shop.example/"].map(|address| at(address, "any"));
+        for wanted in
+            ["bücher.example", "BÜCHER.example/", "xn--bcher-kva.example", "https://bücher.example", "büch", "xn--bch"]
+        {
+            let (site, name) = chosen(&all, wanted).unwrap();
+            assert_eq!(
+                (&*site.site_url, name.to_string().as_str()),
+                ("https://xn--bcher-kva.example/", "bücher.example")
+            );
+        }
+    }
 }

@@ -10,7 +10,7 @@ use api::{
     models::{Metrics, TableCoverage},
 };
 
-use super::{line, quoted, word};
+use super::{line, quoted, reading, word};
 
 /// An alternative partition of a change, in the order of the text.
 struct Partition<'a> {
@@ -157,7 +157,7 @@ fn rows(table: &ExplainedTable, out: &mut String) {
     line(out, &format!("key | presence | change | {effects} | clicks before > now | impressions before > now"));
     for row in rows {
         let cells = [
-            quoted(&row.key),
+            quoted(&row.key) + &reading(&Value::from(row.key.as_str())),
             word(&row.presence),
             format!("{:+}", row.clicks_change),
             split(&row.effects, by_position),

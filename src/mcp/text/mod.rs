@@ -11,6 +11,7 @@ use api::{
     analytics::{AnswerDays, Explanation},
     models::{Aggregation, DateRange, TableCoverage, Warning},
 };
+use common::names::pages;
 use poem_openapi::types::ToJSON;
 use serde_json::{Map, Value};
 
@@ -193,6 +194,13 @@ fn inline(value: &Value) -> String {
 }
 
 /// Writes a text in quotes.
+/// The address of a page as a person reads it, if it is written in another way. A filter needs it as it is written.
+fn reading(key: &Value) -> String {
+    let address = key.as_str().filter(|key| key.starts_with("https://") || key.starts_with("http://"));
+    let read = address.and_then(pages::reading).map(|read| format!(" (read {})", quoted(&read)));
+    read.unwrap_or_default()
+}
+
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

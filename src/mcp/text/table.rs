@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{inline, line};
+use super::{inline, line, reading};
 
 /// Writes a list under its name, a row a line. Columns are the fields of all rows.
 pub(super) fn table(name: &str, rows: &[Value], out: &mut String) {
@@ -39,7 +39,8 @@ fn flat(row: &Value) -> Vec<(String, String)> {
         if value.is_object() {
             cells.extend(flat(value).into_iter().map(|(inner, cell)| (format!("{name}.{inner}"), cell)));
         } else {
-            cells.push((name.clone(), format!("{}{}", inline(value), compared(name, fields))));
+            let reading = if ["key", "page"].contains(&name.as_str()) { reading(value) } else { String::new() };
+            cells.push((name.clone(), format!("{}{reading}{}", inline(value), compared(name, fields))));
         }
     }
     cells
@@ -94,6 +95,20 @@ mod tests {
             "",
         ];
         assert_eq!(text, expected.join("\n"));
+    }
+
+    #[test]
+    fn an_address_is_followed_by_what_a_person_reads() {
+        let mut text = String::new();
+        let rows = [
+            json!({ "key": "https://a.test/%D7%A9%D7%9C", "clicks": 3 }),
+            json!({ "key": "https://a.test/x", "clicks": 1 }),
+        ];
+        table("pages", &rows, &mut text);
+        assert!(
+            text.contains("\"https://a.test/%D7%A9%D7%9C\" (read \"a.test/של\") | 3\n\"https://a.test/x\" | 1\n"),
+            "{text}"
+        );
     }
 
     #[test]

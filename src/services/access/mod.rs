@@ -273,13 +273,6 @@ pub async fn is_member(
     Ok(db.query_one_raw(ask).await?.is_some())
 }
 
-/// Returns the short name of the site: without `sc-domain:`, the scheme and a trailing slash.
-#[must_use]
-pub fn display_name(site_url: &str) -> &str {
-    let name = ["sc-domain:", "https://", "http://"].iter().find_map(|prefix| site_url.strip_prefix(prefix));
-    name.unwrap_or(site_url).trim_end_matches('/')
-}
-
 /// Parses the id in a path. Rejects every form of a UUID but the hyphenated one.
 #[must_use]
 pub fn parse_id(text: &str) -> Option<Uuid> {

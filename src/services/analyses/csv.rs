@@ -13,11 +13,20 @@ use api::{
     models::{Change, Window},
 };
 use bytes::Bytes;
-use common::plain_text::is_unseen;
+use common::{
+    names::sites::{self, Kind},
+    plain_text::is_unseen,
+};
 use futures_util::stream::BoxStream;
 
 /// The number of rows in a block.
 pub const BLOCK: usize = 256;
+
+/// By this mark at the start of a file, spreadsheets read its letters as UTF-8.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The most characters of the site in the name of a file.
+const MOST_OF_SITE: usize = 100;
 
 /// A CSV file that is written while it is sent.
 pub struct CsvFile {
@@ -40,10 +49,10 @@ pub struct CsvBlock {
 }
 
 impl CsvBlock {
-    /// Returns a block with only the header row.
+    /// Returns a block with only the header row, after a byte order mark if there is to be one.
     #[must_use]
-    pub fn header(names: &[&str]) -> Bytes {
-        let mut rows = Self::default();
+    pub fn header(names: &[&str], mark: bool) -> Bytes {
+        let mut rows = Self { text: if mark { BYTE_ORDER_MARK.to_owned() } else { String::new() }, is_within: false };
         for name in names {
             rows.cell(name);
         }
@@ -136,18 +145,23 @@ fn is_formula(text: &str) -> bool {
     shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, the content, the window and any
-/// further restrictions. It contains only ASCII letters, digits, dots, dashes and underscores.
+/// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, its kind if that tells it from others, the
+/// content, the window and any further restrictions. It contains only ASCII letters, digits, dots, dashes and underscores.
 #[must_use]
-pub fn name(site_url: &str, what: &str, window: Window, more: &[String]) -> String {
-    let site = site_url.trim_start_matches("sc-domain:").trim_start_matches("https://").trim_start_matches("http://");
-    let days = [window.start_date.to_string(), window.end_date.to_string()];
-    let parts = [site, what].into_iter().chain(days.iter().map(String::as_str)).chain(more.iter().map(String::as_str));
-    let plain = |part: &str| {
-        let kept: String = part.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
-        kept.trim_matches('-').to_owned()
-    };
-    format!("{}.csv", parts.map(plain).collect::<Vec<_>>().join("_"))
+pub fn name(site: &str, kind: Option<Kind>, what: &str, window: Window, more: &[String]) -> String {
+    let site: String = plain(&sites::in_ascii(site)).chars().take(MOST_OF_SITE).collect();
+    let site = if site.is_empty() { "site".to_owned() } else { site };
+    let kind = kind.map(|kind| plain(kind.words()));
+    let days = [window.start_date, window.end_date].map(|day| day.to_string());
+    let parts =
+        [site].into_iter().chain(kind).chain([plain(what)]).chain(days).chain(more.iter().map(|part| plain(part)));
+    format!("{}.csv", parts.collect::<Vec<_>>().join("_"))
+}
+
+/// A part of a file name.
+fn plain(part: &str) -> String {
+    let kept: String = part.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
+    kept.trim_matches(['-', '.']).to_owned()
 }
 
 #[cfg(test)]
@@ -237,13 +251,30 @@ mod tests {
     fn names_tell_site_table_and_window_in_plain_characters() {
         let window = Window { start_date: "2026-10-21".parse().unwrap(), end_date: "2026-11-17".parse().unwrap() };
         assert_eq!(
-            name("sc-domain:northmoor.example", "queries", window, &[]),
+            name("sc-domain:northmoor.example", None, "queries", window, &[]),
             "northmoor.example_queries_2026-10-21_2026-11-17.csv"
         );
         let more = ["image".to_owned(), "segment:1".to_owned()];
         assert_eq!(
-            name("https://www.bücher.example/laden/", "pages", window, &more),
-            "www.b-cher.example-laden_pages_2026-10-21_2026-11-17_image_segment-1.csv"
+            name("https://www.bücher.example/laden/", None, "pages", window, &more),
+            "www.xn--bcher-kva.example-laden_pages_2026-10-21_2026-11-17_image_segment-1.csv"
         );
+        for (site, kind, start) in [
+            ("http://ann:secret@shop.example/", Some(Kind::Http), "shop.example_http"),
+            ("sc-domain:xn--4dbrk0ce.example", Some(Kind::WholeDomain), "xn--4dbrk0ce.example_whole-domain"),
+            ("ישראל.example:81/של", None, "xn--4dbrk0ce.example-81--D7-A9-D7-9C"),
+            ("https://shop.example/%D7%A9/", None, "shop.example--D7-A9"),
+            ("https:///", None, "site"),
+            ("..", None, "site"),
+            ("😀", None, "xn--e28h"),
+            ("\u{202e}", None, "E2-80-AE"),
+        ] {
+            assert_eq!(
+                name(site, kind, "pages", window, &[]),
+                format!("{start}_pages_2026-10-21_2026-11-17.csv"),
+                "{site}"
+            );
+        }
+        assert!(name(&"a".repeat(2_000), None, "pages", window, &[]).len() < 150);
     }
 }

@@ -8,6 +8,7 @@ use api::{
     params::Table,
     sharing::{SharedPart, SharedPerformanceAnswer, SharedPerformanceMeta},
 };
+use common::names::sites;
 
 use super::{
     performance::{Answer, Kind, answered},
@@ -18,10 +19,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    services::{
-        access::{SharedProperty, View},
-        properties::display_name,
-    },
+    services::access::{SharedProperty, View},
 };
 
 /// The refusal of everything about a table that a link hides. It is the same whatever was asked, so that it tells nothing.
@@ -48,7 +46,7 @@ pub async fn performance(
     check_alive(search, shared, view).await?;
     check(view, params)?;
     let params = bound(view, params);
-    let (site, name) = (display_name(&shared.property().site_url).to_owned(), shared.name.clone());
+    let (site, name) = (sites::name(&shared.property().site_url), shared.name.clone());
     let (link_name, link_expires_at) = (name.clone(), shared.expires_at.map(Into::into));
     let kind = Kind { analysis: "shared", about: &(name, shared.expires_at) };
     let (fixed_window, show) = (view.window.is_some(), view.show.clone());

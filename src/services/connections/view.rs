@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::names::sites::{self, SiteName};
 use entity::{property_account, search_account};
 use search_engine::Trouble;
 use store::unit_of_work::UnitOfWork;
@@ -13,7 +14,7 @@ use crate::{
     error::{Disconnection, Error},
     services::{
         change::{Change, IfMatch},
-        properties::{display_name, tracking},
+        properties::tracking,
         search_accounts,
         users::Member,
     },
@@ -48,8 +49,8 @@ pub struct AccountView {
 pub struct SiteView {
     /// The property's id.
     pub id: Uuid,
-    /// The short name.
-    pub name: String,
+    /// The name among the others.
+    pub name: SiteName,
     /// The name at the search engine.
     pub site_url: String,
     /// True if the person tracks it.
@@ -99,22 +100,25 @@ impl SearchConnections {
         let db = &self.search.db;
         search_accounts::one_of_user(db, member.user.id, id).await?;
         let accounts = search_accounts::of_user(db, member.user.id).await?;
-        let names: HashMap<Uuid, String> = accounts.into_iter().map(|account| (account.id, name(&account))).collect();
+        let accounts: HashMap<Uuid, String> =
+            accounts.into_iter().map(|account| (account.id, name(&account))).collect();
         let listed = self.listed(id).await?;
         let tracking = tracking::read(db, member).await?;
         let (used, quota) = (tracking.used(), tracking.quota);
         let (own, others): (Vec<_>, Vec<_>) =
             tracking.properties.into_iter().partition(|property| listed.contains_key(&property.id));
-        let sites = own.into_iter().map(|property| SiteView {
-            name: display_name(&property.site_url).to_owned(),
+        let addresses: Vec<&str> = own.iter().map(|property| property.site_url.as_str()).collect();
+        let names = sites::among(&addresses);
+        let sites = own.into_iter().zip(names).map(|(property, name)| SiteView {
+            name,
             tracked: property.tracked,
             lost: listed.get(&property.id).copied().unwrap_or_default(),
-            read_by: names.get(&property.account_id).filter(|_| property.account_id != id).cloned(),
+            read_by: accounts.get(&property.account_id).filter(|_| property.account_id != id).cloned(),
             id: property.id,
             site_url: property.site_url,
         });
         let mut sites: Vec<_> = sites.filter(|site| site.tracked || !site.lost).collect();
-        sites.sort_by(|a, b| (&a.name, &a.site_url).cmp(&(&b.name, &b.site_url)));
+        sites.sort_by(|a, b| (&a.name.name, &a.site_url).cmp(&(&b.name.name, &b.site_url)));
         let elsewhere = others.iter().filter(|property| property.tracked).count();
         Ok(Choice { sites, used, elsewhere, quota })
     }

@@ -12,11 +12,12 @@ use api::{
     },
 };
 use chrono::TimeDelta;
+use common::names::sites;
 use search_engine::{LastFinal, RecentDays, SiteUrl, headline_span};
 use uuid::Uuid;
 
 use super::{
-    ListedProperty, display_name, order,
+    ListedProperty, order,
     recent::{self, ReadDays, Unread, UnreadCounts},
     reference, visible,
 };
@@ -188,7 +189,7 @@ fn shown(
 ) -> TrackedProperty {
     TrackedProperty {
         id: listed.property.id,
-        name: display_name(&listed.property.site_url).to_owned(),
+        name: sites::name(&listed.property.site_url),
         site_url: listed.property.site_url,
         role: listed.role,
         owner_name: listed.owner_name,

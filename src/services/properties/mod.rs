@@ -16,6 +16,7 @@ use api::{
     properties::{OwnedProperty, PropertyPreference, SitePermission},
 };
 use chrono::{DateTime, Utc};
+use common::names::sites;
 use entity::{property, property_preference, property_tag, search_account, tag, team_grant, user};
 use sea_orm::{
     ActiveValue::Set, ConnectionTrait, DbErr, EntityTrait, FromQueryResult as _, QueryOrder, QueryResult, Statement,
@@ -35,8 +36,6 @@ use crate::{
     config::Config,
     error::{Error, Lack, Responsible},
 };
-
-pub use super::access::display_name;
 
 /// A tracked property in a person's list.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,19 +97,20 @@ pub async fn visible(
             })
         })
         .collect();
-    listed.sort_by(|a, b| usual_order(a).cmp(&usual_order(b)));
+    listed.sort_by_cached_key(usual_order);
     Ok(listed)
 }
 
-fn usual_order(listed: &ListedProperty) -> (bool, &str, &str, Uuid) {
-    (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
+fn usual_order(listed: &ListedProperty) -> (bool, String, String, Uuid) {
+    let site_url = &listed.property.site_url;
+    (!listed.favorite, sites::name(site_url), site_url.clone(), listed.property.id)
 }
 
 /// Converts a person's own property to an API property.
 pub(in crate::services) fn owned(property: property::Model) -> OwnedProperty {
     OwnedProperty {
         id: property.id,
-        name: display_name(&property.site_url).to_owned(),
+        name: sites::name(&property.site_url),
         permission: permission(&property.permission_level),
         tracked: property.tracked,
         lost_at: property.lost_at.map(Into::into),
@@ -266,17 +266,5 @@ mod tests {
         assert!(favorite(true).await.hidden);
         assert_eq!(ids(editor).await, [c, a]);
         assert_eq!(ids(world.owner).await, [a, b, c], "marks are each person's own");
-    }
-
-    #[test]
-    fn the_display_name_is_derived() {
-        let cases = [
-            ("sc-domain:a.test", "a.test"),
-            ("https://www.a.test/", "www.a.test"),
-            ("http://a.test/shop/", "a.test/shop"),
-        ];
-        for (site, name) in cases {
-            assert_eq!(display_name(site), name);
-        }
     }
 }

@@ -1,13 +1,14 @@
 //! The order of the property list.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use api::{
     params::{Metric, Sort, SortBy},
     properties::{Headline, TrackedProperty},
 };
+use common::names::sites;
 
-use super::{ListedProperty, display_name};
+use super::ListedProperty;
 
 /// Sorts entries by a metric of their headlines. Those without the value come last, and equal ones keep their order.
 pub fn by_metric(entries: &mut [TrackedProperty], sort: Sort) {
@@ -20,8 +21,8 @@ pub fn by_metric(entries: &mut [TrackedProperty], sort: Sort) {
 
 /// Sorts properties by name, favourites among the others.
 pub fn by_name(listed: &mut [ListedProperty], descending: bool) {
-    let name = |listed: &ListedProperty| display_name(&listed.property.site_url).to_owned();
-    listed.sort_by(|a, b| turned(name(a).cmp(&name(b)), descending));
+    let name = |listed: &ListedProperty| sites::name(&listed.property.site_url);
+    if descending { listed.sort_by_cached_key(|one| Reverse(name(one))) } else { listed.sort_by_cached_key(name) }
 }
 
 fn turned(ordering: Ordering, descending: bool) -> Ordering {

@@ -14,13 +14,14 @@ use api::{
     },
 };
 use chrono::{NaiveDate, TimeDelta};
+use common::names::sites;
 use entity::tag;
 use sea_orm::QueryOrder as _;
 use search_engine::{RecentDays, UNSETTLED_DAYS, headline_span};
 use uuid::Uuid;
 
 use super::{
-    ListedProperty, display_name,
+    ListedProperty,
     overlap::covered_by,
     recent::{self, UnreadCounts},
     reference, visible,
@@ -46,6 +47,8 @@ const LATE_AFTER: TimeDelta = TimeDelta::days(7);
 /// A property with its recent days.
 struct ReadProperty {
     listed: ListedProperty,
+    /// Its name among those of the portfolio.
+    name: String,
     recent: Arc<RecentDays>,
 }
 
@@ -124,9 +127,13 @@ struct Sorted {
 impl Sorted {
     async fn read(search: &SearchData, listed: Vec<ListedProperty>, span: u32) -> Self {
         let days = recent::read(search, &listed, span, PATIENCE).await;
+        let addresses: Vec<&str> = listed.iter().map(|listed| listed.property.site_url.as_str()).collect();
+        let names = sites::among(&addresses);
         let mut sorted = Self { unread: UnreadCounts::of(&days), ..Self::default() };
-        let read = listed.into_iter().zip(days).filter_map(|(listed, days)| Some((listed, days.ok()?)));
-        let read: Vec<ReadProperty> = read.map(|(listed, recent)| ReadProperty { listed, recent }).collect();
+        let read = listed.into_iter().zip(days).zip(names);
+        let read = read.filter_map(|((listed, days), name)| Some((listed, name.to_string(), days.ok()?)));
+        let read: Vec<ReadProperty> =
+            read.map(|(listed, name, recent)| ReadProperty { listed, name, recent }).collect();
         let newest = read.iter().map(ReadProperty::last_final).max();
         let is_late = |one: &ReadProperty| newest.is_some_and(|newest| newest - one.last_final() > LATE_AFTER);
         let (late, current): (Vec<_>, Vec<_>) = read.into_iter().partition(is_late);
@@ -167,7 +174,7 @@ impl Sorted {
             window: windows.map(|windows| windows.current),
             compare_window: windows.map(|windows| windows.previous),
             coverage: self.coverage(windows, hidden),
-            overlaps: self.covered.iter().map(|(one, by)| covered(&one.listed, *by)).collect(),
+            overlaps: self.covered.iter().map(|(one, by)| covered(one, *by)).collect(),
             late: self.late.iter().map(late).collect(),
             freshness: least.as_ref().map(question::freshness),
             cached_at: read_at.map(Into::into),
@@ -267,7 +274,7 @@ fn movers(properties: &[&ReadProperty], windows: Windows, most: usize) -> Movers
         let (current, previous) = (one.total(windows.current), one.total(windows.previous));
         PortfolioProperty {
             id: one.listed.property.id,
-            name: display_name(&one.listed.property.site_url).to_owned(),
+            name: one.name.clone(),
             current: to_api(&current),
             previous: to_api(&previous),
             change: change(&current, &previous),
@@ -283,14 +290,10 @@ fn movers(properties: &[&ReadProperty], windows: Windows, most: usize) -> Movers
     Movers { up, down }
 }
 
-fn covered(listed: &ListedProperty, covered_by: Uuid) -> CoveredProperty {
-    CoveredProperty { id: listed.property.id, name: display_name(&listed.property.site_url).to_owned(), covered_by }
+fn covered(one: &ReadProperty, covered_by: Uuid) -> CoveredProperty {
+    CoveredProperty { id: one.listed.property.id, name: one.name.clone(), covered_by }
 }
 
 fn late(one: &ReadProperty) -> LateProperty {
-    LateProperty {
-        id: one.listed.property.id,
-        name: display_name(&one.listed.property.site_url).to_owned(),
-        last_final_date: one.last_final(),
-    }
+    LateProperty { id: one.listed.property.id, name: one.name.clone(), last_final_date: one.last_final() }
 }

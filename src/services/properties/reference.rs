@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use api::{params::Text, properties::PropertyFilterParams};
 use chrono::{DateTime, Utc};
+use common::names::sites::{self, SiteName};
 use entity::tag;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
-use super::{ListedProperty, display_name, visible};
+use super::{ListedProperty, visible};
 use crate::{
     config::Config,
     error::Error,
@@ -34,12 +35,12 @@ pub async fn find(
         return Ok(id);
     }
     let listed = visible(db, config, member, now).await?;
-    let sites: Vec<&str> = listed.iter().map(|listed| listed.property.site_url.as_str()).collect();
-    match named(&sites, text).as_slice() {
+    let sites = Sites::of(addresses(&listed));
+    match sites.named(text).as_slice() {
         [] => Err(Error::NotFound),
         [one] => listed.get(*one).map(|listed| listed.property.id).ok_or(Error::NotFound),
         several => {
-            let sites: Vec<&str> = several.iter().filter_map(|index| sites.get(*index).copied()).collect();
+            let sites: Vec<&str> = several.iter().map(|index| sites.addresses[*index]).collect();
             Err(Error::invalid(format!(
                 "property: several properties have this name; give one of {}",
                 sites.join(", ")
@@ -57,12 +58,16 @@ pub async fn names(
     now: DateTime<Utc>,
 ) -> Result<Vec<String>, Error> {
     let listed = visible(db, config, member, now).await?;
-    let sites: Vec<&str> = listed.iter().map(|listed| listed.property.site_url.as_str()).collect();
+    let sites = Sites::of(addresses(&listed));
     let name = |(index, site): (usize, &&str)| {
-        let short = display_name(site);
-        if named(&sites, short) == [index] { short.to_owned() } else { (*site).to_owned() }
+        let short = sites::name(site);
+        if sites.named(&short) == [index] { short } else { (*site).to_owned() }
     };
-    Ok(sites.iter().enumerate().map(name).collect())
+    Ok(sites.addresses.iter().enumerate().map(name).collect())
+}
+
+fn addresses(listed: &[ListedProperty]) -> Vec<&str> {
+    listed.iter().map(|listed| listed.property.site_url.as_str()).collect()
 }
 
 /// Returns the properties that a filter leaves. `search` finds names, and names of the person's tags; a site URL is read as its name.
@@ -89,36 +94,45 @@ pub async fn filtered(
             && role.is_none_or(|role| listed.role == role)
     });
     let Some(Text(text)) = search else { return Ok(listed) };
-    let (name, key) = (plain(text.trim()), entity::key(text));
+    let key = entity::key(text);
     let tags = tag::Entity::of_user(member.user.id).all(db).await?;
     let tags: HashSet<Uuid> = tags.into_iter().filter(|tag| tag.name_key.contains(&key)).map(|tag| tag.id).collect();
     listed.retain(|listed| {
-        plain(&listed.property.site_url).contains(&name) || listed.tag_ids.iter().any(|tag| tags.contains(tag))
+        sites::is_found_by(&listed.property.site_url, text) || listed.tag_ids.iter().any(|tag| tags.contains(tag))
     });
     Ok(listed)
 }
 
-/// Returns the indexes of the `sites` that `text` fits best: the site URL itself; then the whole domain; then sites of that name; then
-/// sites whose names differ by `www.` only.
-fn named(sites: &[&str], text: &str) -> Vec<usize> {
-    let text = text.trim();
-    let name = plain(text);
-    let fits: [&dyn Fn(&str) -> bool; 4] = [
-        &|site| site == text,
-        &|site| site.strip_prefix(DOMAIN).is_some_and(|domain| domain == name),
-        &|site| plain(site) == name,
-        &|site| bare(&plain(site)) == bare(&name),
-    ];
-    let mut found = fits.iter().map(|fits| {
-        let indexes = sites.iter().enumerate().filter(|(_, site)| fits(site));
-        indexes.map(|(index, _)| index).collect::<Vec<_>>()
-    });
-    found.find(|indexes| !indexes.is_empty()).unwrap_or_default()
+/// The sites that a person can name.
+struct Sites<'a> {
+    addresses: Vec<&'a str>,
+    /// By which names are one, in Unicode or in ASCII.
+    keys: Vec<String>,
+    /// The names among the others.
+    names: Vec<SiteName>,
 }
 
-/// Returns a name without its scheme and the slash at its end. Hosts ignore case.
-fn plain(text: &str) -> String {
-    display_name(text).trim_end_matches('/').to_lowercase()
+impl<'a> Sites<'a> {
+    fn of(addresses: Vec<&'a str>) -> Self {
+        let keys = addresses.iter().map(|site| sites::key(site)).collect();
+        Self { keys, names: sites::among(&addresses), addresses }
+    }
+
+    /// Returns the indexes of the sites that `text` fits best: the site URL itself; then the name among the others; then the whole
+    /// domain; then sites of that name; then sites whose names differ by `www.` only.
+    fn named(&self, text: &str) -> Vec<usize> {
+        let text = text.trim();
+        let key = sites::key(text);
+        let fits: [&dyn Fn(usize) -> bool; 5] = [
+            &|at| self.addresses[at] == text,
+            &|at| self.names[at].kind.is_some() && self.names[at].to_string() == text,
+            &|at| self.addresses[at].starts_with(DOMAIN) && self.keys[at] == key,
+            &|at| self.keys[at] == key,
+            &|at| bare(&self.keys[at]) == bare(&key),
+        ];
+        let mut found = fits.iter().map(|fits| (0..self.keys.len()).filter(|at| fits(*at)).collect::<Vec<_>>());
+        found.find(|indexes| !indexes.is_empty()).unwrap_or_default()
+    }
 }
 
 fn bare(name: &str) -> &str {
@@ -134,7 +148,14 @@ mod tests {
 
     #[test]
     fn the_best_fit_is_found() {
-        let sites = ["sc-domain:a.test", "https://a.test/", "https://www.b.test/", "http://c.test/", "https://c.test/"];
+        let sites = [
+            "sc-domain:a.test",
+            "https://a.test/",
+            "https://www.b.test/",
+            "http://c.test/",
+            "https://c.test/",
+            "https://xn--bcher-kva.test/",
+        ];
         for (text, found) in [
             ("https://a.test/", &[1][..]),
             ("sc-domain:a.test", &[0]),
@@ -145,12 +166,16 @@ mod tests {
             ("www.b.test", &[2]),
             ("https://b.test", &[2]),
             ("c.test", &[3, 4]),
+            ("c.test (http)", &[3]),
+            ("a.test (whole domain)", &[0]),
+            ("bücher.test", &[5]),
+            ("xn--bcher-kva.test", &[5]),
             ("https://c.test/", &[4]),
             ("test", &[]),
             ("d.test", &[]),
             ("", &[]),
         ] {
-            assert_eq!(named(&sites, text), found, "{text}");
+            assert_eq!(Sites::of(sites.to_vec()).named(text), found, "{text}");
         }
     }
 

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use api::{privacy::AuditAction, properties};
 use chrono::{DateTime, Utc};
+use common::names::sites;
 use entity::{property, user};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde::Serialize;
 use store::transaction::Transaction;
 use uuid::Uuid;
 
-use super::{display_name, owned};
+use super::owned;
 use crate::{
     config::Config,
     error::Error,
@@ -180,7 +181,8 @@ pub async fn replace(change: &MemberChange, config: &Config, selection: &Selecti
 
 /// The names of properties for the audit trail: so many of them, and the number of the others.
 fn named(properties: &[&property::Model]) -> String {
-    let names: Vec<&str> = properties.iter().take(MOST_NAMES).map(|one| display_name(&one.site_url)).collect();
+    let addresses: Vec<&str> = properties.iter().map(|one| one.site_url.as_str()).collect();
+    let names: Vec<String> = sites::among(&addresses).iter().take(MOST_NAMES).map(ToString::to_string).collect();
     let more = properties.len() - names.len();
     let names = names.join(", ");
     if more == 0 { names } else { format!("{names} and {more} more") }

@@ -1,12 +1,13 @@
 //! The sites that the person sees: tracked ones of their own, and those that others share.
 
+use common::names::sites::{self, SiteName};
 use maud::{Markup, html};
 
 use super::{Account, Visitor};
 use crate::{
     error::Error,
-    services::properties::{self, ListedProperty, display_name},
-    web::role_words,
+    services::properties::{self, ListedProperty},
+    web::{role_words, site_words},
 };
 
 /// The sites that are listed outside the fold.
@@ -16,7 +17,9 @@ const SHOWN: usize = 10;
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<(Markup, bool), Error> {
     let now = account.clock.now();
     let listed = properties::visible(&account.reader, &account.config, &visitor.member, now).await?;
-    let (first, more) = listed.split_at(listed.len().min(SHOWN));
+    let addresses: Vec<&str> = listed.iter().map(|site| site.property.site_url.as_str()).collect();
+    let named: Vec<(SiteName, &ListedProperty)> = sites::among(&addresses).into_iter().zip(&listed).collect();
+    let (first, more) = named.split_at(named.len().min(SHOWN));
     let section = html! {
         section aria-labelledby="sites" {
             h2 #sites { "Sites" }
@@ -32,12 +35,12 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<(Mar
     Ok((section, !listed.is_empty()))
 }
 
-fn list(sites: &[ListedProperty]) -> Markup {
+fn list(sites: &[(SiteName, &ListedProperty)]) -> Markup {
     html! {
         ul.plain {
-            @for site in sites {
+            @for (name, site) in sites {
                 li {
-                    a href={ "/p/" (site.property.id) } { bdi { (display_name(&site.property.site_url)) } }
+                    a href={ "/p/" (site.property.id) } { (site_words::name(name)) }
                     " " span.quiet-text {
                         (role_words::role(site.role))
                         @if let Some(owner) = site.owner_name.as_ref().or(site.owner_email.as_ref()) { " · of " bdi { (owner) } }

@@ -8,10 +8,11 @@ use api::{
     error::{ApiError, Code},
     filters::FilterPreset,
     models::{Metrics, Role, Timestamp, Window},
-    properties::PropertyAnswer,
+    properties::{PropertyAnswer, PropertyListAnswer, TrackedProperty},
     sharing::{SharedPart, SharedPerformanceAnswer},
 };
 use chrono::NaiveDate;
+use common::names::sites::{self, SiteName};
 use futures_util::future::{try_join, try_join4};
 
 use super::{
@@ -36,7 +37,8 @@ pub enum Door {
 
 /// The property as a page shows it.
 pub struct Site {
-    pub name: String,
+    /// Its name among the sites that the visitor sees.
+    pub name: SiteName,
     /// The visitor's role. Readers of a link have none.
     pub role: Option<Role>,
     /// The parts of its traffic that the visitor may choose, each as the value of `classification` and its name.
@@ -82,6 +84,15 @@ impl Site {
     }
 }
 
+/// Asks for the name of a property among those that the visitor sees. Without an answer it is its name alone.
+pub async fn name_of(asker: Asker<'_>, property: &TrackedProperty) -> SiteName {
+    let alike = [("search", property.name.clone()), ("headline", "false".to_owned())];
+    let others = asker.ask::<PropertyListAnswer>("/api/properties", &alike).await;
+    let others = others.map(|list| list.data).unwrap_or_default();
+    let others: Vec<&str> = others.iter().map(|other| other.site_url.as_str()).collect();
+    sites::name_among(&property.site_url, &others)
+}
+
 impl Door {
     /// The address of the property's overview.
     pub fn root(&self) -> String {
@@ -105,11 +116,14 @@ impl Door {
             Self::Signed(id) => {
                 let property = format!("/api/properties/{id}");
                 let query = [("headline", reads.to_string())];
-                let property = asker.ask::<PropertyAnswer>(&property, &query);
+                let property = async {
+                    let answer = asker.ask::<PropertyAnswer>(&property, &query).await?;
+                    Ok::<_, ApiError>((name_of(asker, &answer.data).await, answer))
+                };
                 let records = async { if reads { self.records(asker).await } else { Ok(Records::default()) } };
-                let (answer, Records { classes, presets }) = try_join(property, records).await?;
+                let ((name, answer), Records { classes, presets }) = try_join(property, records).await?;
                 let last = answer.meta.map(|meta| meta.freshness.last_final_date);
-                let (name, role, show) = (answer.data.name, Some(answer.data.role), SharedPart::ALL.to_vec());
+                let (role, show) = (Some(answer.data.role), SharedPart::ALL.to_vec());
                 let kept = answer.data.headline.map(|headline| Kept {
                     window: headline.window,
                     metrics: headline.current,
@@ -120,9 +134,10 @@ impl Door {
             Self::Shared(_) => {
                 let totals = [("scope", "totals".to_owned())];
                 let answer = self.performance(asker, &totals).await?;
-                let Some(Link { site: name, fixed_window, show, .. }) = answer.link else {
+                let Some(Link { site, fixed_window, show, .. }) = answer.link else {
                     return Err(ApiError::new(Code::Internal));
                 };
+                let name = SiteName { name: site, kind: None };
                 let last = answer.meta.freshness.last_final_date;
                 let kept = answer.data.totals.map(|totals| Kept {
                     window: answer.meta.window,

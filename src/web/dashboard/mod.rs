@@ -22,7 +22,7 @@ use std::future::Future;
 
 use api::error::{ApiError, Code};
 use chrono::NaiveDate;
-use common::{base_url::BaseUrl, clock::Clock, random::Random};
+use common::{base_url::BaseUrl, clock::Clock, names::sites::SiteName, random::Random};
 use futures_util::{
     FutureExt as _,
     future::{BoxFuture, join, ready},
@@ -173,7 +173,7 @@ impl Dashboard {
 /// A page that was drawn.
 struct Drawn {
     /// The name of the site that it is about.
-    site: Option<String>,
+    site: Option<SiteName>,
     body: Markup,
 }
 
@@ -201,15 +201,16 @@ impl Frame {
         self,
         status: StatusCode,
         name: &'static str,
-        site: impl Future<Output = Option<String>>,
+        site: impl Future<Output = Option<SiteName>>,
         work: BoxFuture<'static, Shown>,
     ) -> Response {
-        let page = |site: Option<&str>| {
+        let page = |site: Option<&SiteName>| {
             let title = site.map_or_else(|| name.to_owned(), |site| format!("{name} · {site}"));
-            self.page(title).heading(site.unwrap_or(name)).status(status).dashboard(SCRIPT)
+            let heading = site.map_or_else(|| name.to_owned(), ToString::to_string);
+            self.page(title).heading(heading).status(status).dashboard(SCRIPT)
         };
         let rest = match waits::judged(work).await {
-            Progress::Done(Ok(Drawn { site, body })) => return page(site.as_deref()).render(&body),
+            Progress::Done(Ok(Drawn { site, body })) => return page(site.as_ref()).render(&body),
             Progress::Done(Err(refused)) => return refused::page(|title| self.page(title), &refused),
             Progress::Waits(rest) => rest,
         };
@@ -225,12 +226,12 @@ impl Frame {
         let waiting = html! { p.waiting role="status" { "Reading from the search engine…" } };
         let rest = rest.map(move |shown| {
             let (heading, body) = match shown {
-                Ok(Drawn { site, body }) => (site.unwrap_or_else(|| name.to_owned()), body),
+                Ok(Drawn { site, body }) => (site.map_or_else(|| name.to_owned(), |site| site.to_string()), body),
                 Err(refused) => refused::late(&refused),
             };
             html! { h1 { (heading) } (body) }
         });
-        page(site.as_deref()).streamed(&waiting, rest)
+        page(site.as_ref()).streamed(&waiting, rest)
     }
 }
 

@@ -6,6 +6,7 @@ use api::{
     filters::FilterPreset,
     properties::PropertyAnswer,
 };
+use common::names::sites::SiteName;
 use futures_util::{FutureExt as _, future::BoxFuture};
 use poem::{Body, Request, Response, http::StatusCode};
 use serde_json::Value;
@@ -14,7 +15,7 @@ use super::{
     ALL_SITES, Dashboard, Drawn, Frame, SITES, Shown, address,
     ask::{Asker, Visit},
     contents,
-    door::Door,
+    door::{Door, name_of},
     forms::{self, Sent, Write},
     parts::Part,
     refused::{self, Refused},
@@ -190,10 +191,10 @@ impl Place {
 }
 
 /// Asks for the name of the site whose operation is at `property`, if the page is about one. Nothing is read from the search engine for it.
-async fn site_name(operations: Operations, visit: Visit, property: Option<String>) -> Option<String> {
+async fn site_name(operations: Operations, visit: Visit, property: Option<String>) -> Option<SiteName> {
     let asker = Asker { operations: &operations, page: &visit };
     let answer = asker.ask::<PropertyAnswer>(&property?, &[("headline", "false".to_owned())]).await;
-    answer.ok().map(|answer| answer.data.name)
+    Some(name_of(asker, &answer.ok()?.data).await)
 }
 
 /// Returns the contents of the page of all sites.

@@ -144,7 +144,7 @@ fn written(
     let compares = days.compare_window.is_some();
     let columns: Vec<&str> =
         COLUMNS.iter().chain(compares.then_some(&COMPARED).into_iter().flatten()).copied().collect();
-    let mut text = CsvBlock::header(&columns).to_vec();
+    let mut text = CsvBlock::header(&columns, true).to_vec();
     let mut block = CsvBlock::default();
     for row in rows {
         write(&mut block, row, compares);
@@ -152,7 +152,7 @@ fn written(
     text.extend(block.finish());
     let file = Csv {
         body: text.into(),
-        file_name: csv::name(&meta.site, name, days.window, &[]),
+        file_name: csv::name(&meta.site, None, name, days.window, &[]),
         rows: coverage.map(|coverage| counted(rows, coverage)),
         days,
     };

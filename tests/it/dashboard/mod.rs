@@ -3,6 +3,7 @@
 mod analyses;
 mod hostile;
 mod kinds;
+mod names;
 mod notes;
 mod settings;
 mod sites;

@@ -1,5 +1,6 @@
 //! Tests of commands that sign a person in at a running server.
 
+mod names;
 pub mod other_servers;
 
 use std::{

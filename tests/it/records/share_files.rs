@@ -20,7 +20,7 @@ async fn a_file_has_the_rows_of_the_operation() {
         assert_eq!(file.header("x-rows-shown"), rows.len().to_string());
         let said = text(&file);
         let mut lines = said.split("\r\n");
-        assert_eq!(lines.next(), Some("key,clicks,impressions,ctr,position"));
+        assert_eq!(lines.next(), Some("\u{feff}key,clicks,impressions,ctr,position"), "with the mark for spreadsheets");
         for row in rows {
             let cells = format!(",{},{},", row["clicks"], row["impressions"]);
             let written = lines.next().unwrap();
@@ -36,7 +36,7 @@ async fn a_file_takes_the_parameters_of_the_operation_except_its_size() {
     let link = board.link(json!({})).await;
     let path = format!("/share/{}/pages.csv", link.token());
     let changes = [("compare", "previous_period"), ("sort", "-change.clicks")];
-    let table = [("table", "pages"), ("pageLimit", "5000")];
+    let table = [("table", "pages"), ("pageLimit", "5000"), ("bom", "true")];
     let own = board.owner.ask(&board.of("export"), &[&changes[..], &table].concat()).await.expect(200);
     let file = board.app.anonymous().ask(&path, &changes).await.expect(200);
     assert_eq!(text(&file), text(&own));

@@ -1,12 +1,16 @@
 // The tables and charts that a page has to show, from the API's answers.
-import { HEADS, METRICS, change, changeOfRow, decimal, four, grouped, path, percent, signed, weekday } from './words.mjs';
+import { HEADS, METRICS, change, changeOfRow, decimal, four, grouped, pages, percent, signed, weekday } from './words.mjs';
 
 /** The most rows of a short table. */
 const SHORT = 6;
 
 const ROW_NAMES = { queries: 'Query', pages: 'Page', countries: 'Country', devices: 'Device', searchAppearances: 'Appearance' };
 
-const name = (table, row) => row.label ?? (table === 'pages' ? path(row.key) : [...row.key].slice(0, 300).join(''));
+/** Returns what names each row of a table. */
+function names(table, rows) {
+  const page = pages(rows.map((row) => row.key));
+  return (row) => row.label ?? (table === 'pages' ? page(row.key) : [...row.key].slice(0, 300).join(''));
+}
 const count = (number) => grouped(number);
 
 /** The days of a metric's chart as a table. */
@@ -19,16 +23,18 @@ function days(metric, { series = [], previousSeries }) {
 /** A table with all metrics. */
 export function wide(table, rows, { compares, trend = false }) {
   const head = [ROW_NAMES[table], 'Clicks', ...(compares ? ['Change'] : []), 'Impressions', 'CTR', 'Pos.', ...(trend ? ['Trend'] : [])];
+  const name = names(table, rows);
   const cells = (row) => {
     const [clicks, ...rest] = four(row);
-    return [name(table, row), clicks, ...(compares ? [changeOfRow(row)] : []), ...rest, ...(trend ? [''] : [])];
+    return [name(row), clicks, ...(compares ? [changeOfRow(row)] : []), ...rest, ...(trend ? [''] : [])];
   };
   return { head, rows: rows.map(cells) };
 }
 
 function short(table, rows, compares) {
   const head = [ROW_NAMES[table], 'Clicks', ...(compares ? ['Change'] : [])];
-  const cells = (row) => [name(table, row), count(row.clicks), ...(compares ? [changeOfRow(row)] : [])];
+  const name = names(table, rows);
+  const cells = (row) => [name(row), count(row.clicks), ...(compares ? [changeOfRow(row)] : [])];
   return { head, rows: rows.slice(0, SHORT).map(cells) };
 }
 
@@ -87,8 +93,9 @@ export function growth({ data }) {
   // Below a row stands what a narrow screen has no columns for.
   const under = (one) => `Better ${by[one.kind]}: ${grouped(one.impressions)} impressions at position ${decimal(one.position)}, `
     + `clicked by ${percent(one.ctr)} instead of ${percent(one.expectedCtr)}`;
+  const page = pages(data.opportunities.flatMap((one) => one.page ?? []));
   const rows = data.opportunities.flatMap((one) => [[
-    one.page ? `${one.query} ${path(one.page)}` : one.query,
+    one.page ? `${one.query} ${page(one.page)}` : one.query,
     grouped(one.potentialClicks), grouped(one.clicks), grouped(one.impressions), decimal(one.position),
     percent(one.ctr), percent(one.expectedCtr), by[one.kind],
   ], [under(one)]]);
@@ -97,7 +104,8 @@ export function growth({ data }) {
 
 export function cannibalization({ data }) {
   const head = ['Page', 'Share', 'Clicks', 'Impressions', 'Position'];
-  const row = (page) => [path(page.page), percent(page.impressionsShare), grouped(page.clicks), grouped(page.impressions), decimal(page.position)];
+  const name = pages(data.queries.flatMap((query) => query.pages.map((page) => page.page)));
+  const row = (page) => [name(page.page), percent(page.impressionsShare), grouped(page.clicks), grouped(page.impressions), decimal(page.position)];
   return {
     tables: data.queries.map(({ pages }) => ({ head, rows: pages.map(row) })),
     parts: data.queries.map(({ pages }) => pages.map((page) => page.impressionsShare)),

@@ -82,9 +82,13 @@ export function later(date, count) {
   return new Date(Date.parse(date) + count * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** The name of a page as its path, as far as it is shown. */
-export function path(key) {
-  const rest = key.includes('://') ? key.slice(key.indexOf('://') + 3) : key;
-  const shown = key.includes('://') ? (rest.includes('/') ? rest.slice(rest.indexOf('/')) : '/') : key;
-  return [...shown].slice(0, 300).join('');
+/** Returns what names each page of a list: its path, or its host and path where there are several hosts. The simulated ones have no escapes. */
+export function pages(keys) {
+  const parts = (key) => key.match(/^https?:\/\/([^/?#]*)(.*)$/s) ?? [key, undefined, key];
+  const severalHosts = new Set(keys.map((key) => parts(key)[1]).filter((host) => host !== undefined)).size > 1;
+  return (key) => {
+    const [, host, rest] = parts(key);
+    const path = host === undefined ? rest : rest || '/';
+    return [...(severalHosts ? (host ?? '') + path : path)].slice(0, 300).join('');
+  };
 }

@@ -13,7 +13,10 @@ use crate::{
         access::parse_id,
         connections::{AccountView, Choice, Progress, SiteView},
     },
-    web::account::{Account, Visitor, redirect},
+    web::{
+        account::{Account, Visitor, redirect},
+        site_words,
+    },
 };
 
 /// Time that the page waits for a sync under way. A page that reloads itself would be taken from under a screen reader.
@@ -209,8 +212,8 @@ fn tick(site: &SiteView, chosen: &Chosen) -> Markup {
         label.choice {
             input type="checkbox" name=(TICK) value=(site.id) checked[ticked];
             span {
-                (site.name)
-                @if site.site_url.starts_with("sc-domain:") { " " small { "(whole domain)" } }
+                (site_words::name(&site.name))
+                @if site.name.kind.is_none() && site.site_url.starts_with("sc-domain:") { " " small { "(whole domain)" } }
                 @if site.lost { " " small { "(no longer listed by this account)" } }
                 @if let Some(other) = &site.read_by { " " small { "(read with " (other) ")" } }
             }

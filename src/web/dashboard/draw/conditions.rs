@@ -1,9 +1,10 @@
 //! Conditions in words.
 
 use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator};
+use common::names::{escapes::readable, pages::name_on};
 use maud::{Markup, html};
 
-use super::rows::shown;
+use super::rows::cut;
 use crate::web::dashboard::table::Table;
 
 /// The operators, each with its name in the API and in words.
@@ -31,26 +32,33 @@ fn table(dimension: FilterDimension) -> Table {
     }
 }
 
-/// A condition with its dimension, as short as it can be.
-pub fn said(condition: &FilterCondition) -> Markup {
+/// A condition on the numbers of a site with its dimension, as short as it can be.
+pub fn said(condition: &FilterCondition, site: &str) -> Markup {
     let table = table(condition.dimension);
     let way = if condition.operator == FilterOperator::Equals { "" } else { named(condition.operator).1 };
     html! {
         (table.row_name().to_lowercase()) " " (way) @if !way.is_empty() { " " }
-        bdi { (shown(table, &condition.value)) }
+        bdi {
+            @if way.is_empty() && table == Table::Pages { (cut(&name_on(site, &condition.value))) }
+            @else { (shown(table, &condition.value)) }
+        }
     }
 }
 
-/// A condition whose dimension is known from what stands before it.
-pub fn rule(operator: FilterOperator, value: &str) -> Markup {
-    html! { (named(operator).1) " " bdi.quoted { (shown(Table::Queries, value)) } }
+/// A condition on the rows of a table, which is known from what stands before it.
+pub fn rule(table: Table, operator: FilterOperator, value: &str) -> Markup {
+    html! { (named(operator).1) " " bdi.quoted { (shown(table, value)) } }
+}
+
+/// The value of a condition as people read it.
+fn shown(table: Table, value: &str) -> String {
+    if table == Table::Pages { cut(&readable(value)) } else { cut(value) }
 }
 
 /// A condition with its dimension, as a part of a sentence.
 pub fn clause(condition: &FilterCondition) -> Markup {
-    html! {
-        "the " (table(condition.dimension).row_name().to_lowercase()) " " (rule(condition.operator, &condition.value))
-    }
+    let table = table(condition.dimension);
+    html! { "the " (table.row_name().to_lowercase()) " " (rule(table, condition.operator, &condition.value)) }
 }
 
 /// Conditions as one sentence. A comma says that `and` binds tighter than `or`.

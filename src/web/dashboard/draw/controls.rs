@@ -57,7 +57,7 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
             (search_types(view))
             @if opened.site.role.is_some() { (presets::fold(opened)) }
         }
-        (chips(view))
+        (chips(view, &opened.site.name.name))
         (warnings(meta))
     }
 }
@@ -233,13 +233,13 @@ fn dates(view: &View, meta: &AnswerMeta) -> Markup {
 }
 
 /// The conditions, each with a link that takes it away.
-fn chips(view: &View) -> Markup {
+fn chips(view: &View, site: &str) -> Markup {
     html! {
         @if !view.filters.is_empty() {
             p.chips {
                 "Only "
                 @for (index, condition) in view.filters.iter().enumerate() {
-                    a.chip href=(view.widened(index)) { (conditions::said(condition)) span aria-hidden="true" { " ×" } span.visually-hidden { ", remove" } }
+                    a.chip href=(view.widened(index)) { (conditions::said(condition, site)) span aria-hidden="true" { " ×" } span.visually-hidden { ", remove" } }
                     " "
                 }
             }

@@ -7,6 +7,7 @@ use api::{
     models::{Presence, TableCoverage},
     params::Metric,
 };
+use common::names::pages::{Pages, address};
 use maud::{Markup, html};
 
 use super::{
@@ -37,7 +38,7 @@ pub struct Rows<'a> {
 impl Rows<'_> {
     /// Draws the table with all metrics. `name` says which rows they are.
     pub fn wide(&self, name: &str) -> Markup {
-        let sparks = self.lines();
+        let (sparks, pages) = (self.lines(), self.pages());
         html! {
             div.scroll tabindex="0" role="region" aria-label={ "Table of " (name.to_lowercase()) } {
                 table.figures.rows {
@@ -55,7 +56,7 @@ impl Rows<'_> {
                     tbody {
                         @for row in self.found {
                             tr {
-                                th scope="row" { (self.key(row)) }
+                                th scope="row" { (self.key(row, &pages)) }
                                 td { (count(row.clicks)) }
                                 @if self.compares { td { (changed(row)) } }
                                 td.second { (count(row.impressions)) }
@@ -97,6 +98,7 @@ impl Rows<'_> {
 
     /// Draws the table with clicks and their change only.
     pub fn short(&self) -> Markup {
+        let pages = self.pages();
         html! {
             table.figures.rows {
                 thead.visually-hidden {
@@ -109,7 +111,7 @@ impl Rows<'_> {
                 tbody {
                     @for row in self.found {
                         tr {
-                            th scope="row" { (self.key(row)) }
+                            th scope="row" { (self.key(row, &pages)) }
                             td { (count(row.clicks)) }
                             @if self.compares { td { (changed(row)) } }
                         }
@@ -120,10 +122,20 @@ impl Rows<'_> {
     }
 
     /// The name of a row as a link that filters by it, on a bar as long as its part of the largest row's clicks.
-    fn key(&self, row: &TableRow) -> Markup {
+    fn key(&self, row: &TableRow, pages: &Pages) -> Markup {
         let most = self.found.iter().filter_map(|row| row.clicks).max().unwrap_or_default();
         let part = if most > 0 { row.clicks.unwrap_or_default() as f64 / most as f64 } else { 0.0 };
-        html! { (bar(part)) (row_link(self.page, self.view, self.table, &row.key, row.label.as_deref())) }
+        let name = match &row.label {
+            Some(label) => html! { bdi { (label) } },
+            None if self.table == Table::Pages => page_name(pages, &row.key),
+            None => html! { bdi { (cut(&row.key)) } },
+        };
+        html! { (bar(part)) (row_link(self.page, self.view, self.table, &row.key, &name)) }
+    }
+
+    /// The pages of the rows.
+    fn pages(&self) -> Pages {
+        Pages::of(self.found.iter().map(|row| row.key.as_str()).filter(|_| self.table == Table::Pages))
     }
 
     fn lines(&self) -> BTreeMap<&str, Vec<f64>> {
@@ -135,46 +147,36 @@ impl Rows<'_> {
     }
 }
 
-/// The name of a row as the page shows it.
-pub fn shown(table: Table, key: &str) -> String {
-    match table {
-        Table::Queries => key.chars().take(LONGEST_NAME).collect(),
-        Table::Pages => {
-            let path =
-                key.split_once("://").map_or(key, |(_, rest)| rest.find('/').map_or("/", |start| &rest[start..]));
-            path.chars().take(LONGEST_NAME).collect()
-        }
-        _ => key.to_owned(),
-    }
+/// A name as long as a row shows it.
+pub fn cut(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).collect()
 }
 
-/// Draws the name of a row. Where it has no room, a page breaks after a slash first.
-pub fn name(table: Table, key: &str) -> Markup {
-    let shown = shown(table, key);
-    let parts: Vec<&str> =
-        if table == Table::Pages { shown.split_inclusive('/').collect() } else { vec![shown.as_str()] };
-    html! { bdi { @for (index, part) in parts.iter().enumerate() { @if index > 1 { wbr; } (part) } } }
+/// Draws the name of a page among others. Where it has no room, it breaks after a slash first.
+pub fn page_name(pages: &Pages, address: &str) -> Markup {
+    let shown = cut(&pages.name(address));
+    html! { bdi { @for (index, part) in shown.split_inclusive('/').enumerate() { @if index > 1 { wbr; } (part) } } }
 }
 
-/// Draws a row as a link to the question about it, on `page` or on this one. `label` is a name for people.
-fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, label: Option<&str>) -> Markup {
-    let name = label.map_or_else(|| name(table, key), |label| html! { bdi { (label) } });
+/// Draws a row as a link to the question about it, on `page` or on this one.
+fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, name: &Markup) -> Markup {
+    let title = if table == Table::Pages { address(key) } else { key.to_owned() };
     html! {
         @match view.narrowed(page, table.dimension(), key) {
-            Some(link) => a href=(link) title=(key) { (name) },
-            None => span title=(key) { (name) },
+            Some(link) => a href=(link) title=(title) { (name) },
+            None => span title=(title) { (name) },
         }
     }
 }
 
 /// Draws a query as a link to the overview of the question about it.
 pub fn query_link(view: &View, query: &str) -> Markup {
-    row_link(Some(OVERVIEW), view, Table::Queries, query, None)
+    row_link(Some(OVERVIEW), view, Table::Queries, query, &html! { bdi { (cut(query)) } })
 }
 
-/// Draws a page as a link to the overview of the question about it.
-pub fn page_link(view: &View, page: &str) -> Markup {
-    row_link(Some(OVERVIEW), view, Table::Pages, page, None)
+/// Draws a page among others as a link to the overview of the question about it.
+pub fn page_link(view: &View, pages: &Pages, page: &str) -> Markup {
+    row_link(Some(OVERVIEW), view, Table::Pages, page, &page_name(pages, page))
 }
 
 fn count(number: Option<u64>) -> String {
@@ -234,15 +236,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_shown_by_its_path() {
-        for (key, name) in [
-            ("https://www.example.com/a?b=c", "/a?b=c"),
-            ("https://www.example.com", "/"),
-            ("no address", "no address"),
-        ] {
-            assert_eq!(shown(Table::Pages, key), name);
-        }
-        assert_eq!(shown(Table::Queries, &"é".repeat(2_000)).chars().count(), LONGEST_NAME);
+    fn a_page_is_shown_by_its_path_cut_to_a_length() {
+        let page = |address: &str| page_name(&Pages::of([address]), address).into_string();
+        assert_eq!(page("https://www.example.com/a/%D7%A9/b?c=d"), "<bdi>/a/<wbr>ש/<wbr>b?c=d</bdi>");
+        let long = page(&format!("https://www.example.com/{}", "\u{e9}".repeat(2_000)));
+        assert_eq!(long.chars().filter(|letter| *letter == 'é').count(), LONGEST_NAME - 1);
     }
 
     #[test]

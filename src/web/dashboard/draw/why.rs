@@ -7,7 +7,7 @@ use api::{
 use maud::{Markup, html};
 
 use super::{rows, svg::balance, words};
-use crate::web::dashboard::{table::Table, view::View};
+use crate::web::dashboard::view::View;
 
 /// The number of queries with a gain, and of those with a loss, that are named.
 const NAMED: usize = 3;
@@ -98,7 +98,7 @@ fn named(rows: &[Contributor], view: &View) -> Markup {
     html! {
         @for (index, row) in shown {
             @if index > 0 { ", " }
-            @let name = rows::shown(Table::Queries, &row.key);
+            @let name = rows::cut(&row.key);
             @match view.narrowed(None, FilterDimension::Query, &row.key) {
                 Some(link) => a href=(link) { bdi { (name) } },
                 None => bdi { (name) },

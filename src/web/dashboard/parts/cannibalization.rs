@@ -4,19 +4,18 @@ use api::{
     analytics::{BeforeState, CannibalizationAnswer, CannibalizedQuery, OwnerConfidence},
     error::ApiError,
 };
-use common::compute::in_place;
+use common::{compute::in_place, names::pages::Pages};
 use maud::{Markup, html};
 
 use super::tables::pages;
 use crate::web::dashboard::{
     draw::{
         controls, empty, footer,
-        rows::{self, page_link, query_link},
+        rows::{page_link, page_name, query_link},
         svg::bar,
         words,
     },
     opened::Opened,
-    table::Table,
     view::View,
 };
 
@@ -36,13 +35,14 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let path = opened.door.operation("cannibalization");
     let CannibalizationAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
     let coverage = &meta.coverage.queries;
+    let names = Pages::of(data.queries.iter().flat_map(|query| &query.pages).map(|page| page.page.as_str()));
     Ok(in_place(|| {
         html! {
         (controls::bar(opened, &meta.answer))
         @if let Some(instead) = empty::instead(opened, meta.answer.status) { (instead) } @else {
             p { "Candidates to review, not verdicts: for these queries at least two pages share the impressions." }
             @if data.queries.is_empty() { p.card { "No pages compete for a query by these conditions." } }
-            @for query in &data.queries { (card(query, view)) }
+            @for query in &data.queries { (card(query, view, &names)) }
             p.quiet-text {
                 (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
                 " candidates among " (words::count(data.queries_analysed)) " queries."
@@ -55,7 +55,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     }))
 }
 
-fn card(found: &CannibalizedQuery, view: &View) -> Markup {
+fn card(found: &CannibalizedQuery, view: &View, names: &Pages) -> Markup {
     let owner = &found.suggested_owner;
     let confidence = match owner.confidence {
         OwnerConfidence::High => "It leads alone in clicks, impressions and position.",
@@ -79,7 +79,7 @@ fn card(found: &CannibalizedQuery, view: &View) -> Markup {
                 tbody {
                     @for page in &found.pages {
                         tr {
-                            th scope="row" { (bar(page.impressions_share)) (page_link(view, &page.page)) }
+                            th scope="row" { (bar(page.impressions_share)) (page_link(view, names, &page.page)) }
                             td { (words::percent(page.impressions_share)) }
                             td { (words::count(page.clicks)) }
                             td.second { (words::count(page.impressions)) }
@@ -88,7 +88,7 @@ fn card(found: &CannibalizedQuery, view: &View) -> Markup {
                     }
                 }
             }
-            p { "Keep " strong { (rows::name(Table::Pages, &owner.page)) } ". " (confidence) }
+            p { "Keep " strong { (page_name(names, &owner.page)) } ". " (confidence) }
         }
     }
 }

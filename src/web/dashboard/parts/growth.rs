@@ -4,7 +4,7 @@ use api::{
     analytics::{CurveSource, GrowthAnswer, GrowthOpportunity, OpportunityKind},
     error::ApiError,
 };
-use common::compute::in_place;
+use common::{compute::in_place, names::pages::Pages};
 use maud::{Markup, html};
 
 use super::tables::pages;
@@ -94,6 +94,7 @@ fn thresholds(view: &View, used: &api::analytics::GrowthThresholds) -> Markup {
 }
 
 fn table(found: &[GrowthOpportunity], view: &View) -> Markup {
+    let pages = Pages::of(found.iter().filter_map(|one| one.page.as_deref()));
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of opportunities" {
             table.figures.rows.explained {
@@ -114,7 +115,7 @@ fn table(found: &[GrowthOpportunity], view: &View) -> Markup {
                         tr {
                             th scope="row" {
                                 (query_link(view, &one.query))
-                                @if let Some(page) = &one.page { " " small { (page_link(view, page)) } }
+                                @if let Some(page) = &one.page { " " small { (page_link(view, &pages, page)) } }
                             }
                             td { (words::count_of(one.potential_clicks)) }
                             td { (words::count(one.clicks)) }

@@ -213,7 +213,7 @@ fn csv(opened: &Opened<'_>, table: Table, question: &[(&str, String)], order: &[
     let name = table.name().to_lowercase();
     let query = Serializer::new(String::new()).extend_pairs(question).extend_pairs(order).finish();
     match opened.door {
-        Door::Signed(_) => format!("{}?table={name}&{query}", opened.door.operation("export")),
+        Door::Signed(_) => format!("{}?table={name}&bom=true&{query}", opened.door.operation("export")),
         Door::Shared(_) => format!("{}/{name}.csv?{query}", opened.door.root()),
     }
 }

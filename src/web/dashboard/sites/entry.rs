@@ -6,6 +6,7 @@ use api::{
     properties::{Headline, PropertyAccessState, TrackedProperty},
     tags::Tag,
 };
+use common::names::sites::{self, SiteName};
 use maud::{Markup, html};
 
 use super::{FAVORITE, HIDE, UNFAVORITE, UNHIDE};
@@ -15,7 +16,7 @@ use crate::web::{
         forms,
         view::View,
     },
-    role_words,
+    role_words, site_words,
 };
 
 /// The metrics of a site.
@@ -35,12 +36,14 @@ pub struct Entries<'a> {
 impl Entries<'_> {
     /// A card for each site.
     pub fn cards(&self, sites: &[TrackedProperty]) -> Markup {
-        html! { ul.sites { @for site in sites { li.card id={ "site-" (site.id) } { (self.card(site)) } } } }
+        html! {
+            ul.sites { @for (site, name) in named(sites) { li.card id={ "site-" (site.id) } { (self.card(site, &name)) } } }
+        }
     }
 
-    fn card(&self, site: &TrackedProperty) -> Markup {
+    fn card(&self, site: &TrackedProperty, name: &SiteName) -> Markup {
         html! {
-            h2 { a href={ "/p/" (site.id) } { bdi { (site.name) } } }
+            h2 { a href={ "/p/" (site.id) } { (site_words::name(name)) } }
             p.quiet-text {
                 (role_words::role(site.role))
                 @if let Some(owner) = site.owner_name.as_ref().or(site.owner_email.as_ref()) { " · of " bdi { (owner) } }
@@ -50,7 +53,7 @@ impl Entries<'_> {
                 Some(headline) => (self.headline_of(headline)),
                 None => p { (self.state(site)) },
             }
-            (marks(site, true))
+            (marks(site, name, true))
         }
     }
 
@@ -89,15 +92,15 @@ impl Entries<'_> {
                         th { span.visually-hidden { "Marks" } }
                     }
                 }
-                tbody { @for site in sites { tr id={ "site-" (site.id) } { (self.row(site)) } } }
+                tbody { @for (site, name) in named(sites) { tr id={ "site-" (site.id) } { (self.row(site, &name)) } } }
             }
         }
     }
 
-    fn row(&self, site: &TrackedProperty) -> Markup {
+    fn row(&self, site: &TrackedProperty, name: &SiteName) -> Markup {
         html! {
-            th scope="row" title=(site.name) {
-                a href={ "/p/" (site.id) } { bdi { (site.name) } }
+            th scope="row" title=(name) {
+                a href={ "/p/" (site.id) } { (site_words::name(name)) }
                 @if site.role != Role::Owner { " " span.quiet-text { (role_words::role(site.role)) } }
                 (self.tags_of(site))
             }
@@ -108,7 +111,7 @@ impl Entries<'_> {
                     td.second colspan="4" {}
                 },
             }
-            td { (marks(site, false)) }
+            td { (marks(site, name, false)) }
         }
     }
 
@@ -143,6 +146,12 @@ impl Entries<'_> {
             PropertyAccessState::SearchEngineUnavailable => told("The search engine does not answer.", "", &again),
         }
     }
+}
+
+/// The sites with their names among one another.
+fn named(sites: &[TrackedProperty]) -> impl Iterator<Item = (&TrackedProperty, SiteName)> {
+    let addresses: Vec<&str> = sites.iter().map(|site| site.site_url.as_str()).collect();
+    sites.iter().zip(sites::among(&addresses))
 }
 
 fn told(state: &str, hint: &str, way: &Markup) -> Markup {
@@ -181,7 +190,7 @@ fn row_of(headline: &Headline) -> Markup {
 }
 
 /// The buttons that mark a site as a favourite and hide it. In a row they have no room for words. A locked site takes no marks.
-fn marks(site: &TrackedProperty, with_words: bool) -> Markup {
+fn marks(site: &TrackedProperty, name: &SiteName, with_words: bool) -> Markup {
     if site.access == PropertyAccessState::SubscriptionRequired {
         return html! {};
     }
@@ -192,12 +201,12 @@ fn marks(site: &TrackedProperty, with_words: bool) -> Markup {
             button.quiet name=(forms::ACTION) value=(if site.favorite { UNFAVORITE } else { FAVORITE }) aria-pressed=(site.favorite.to_string()) {
                 span aria-hidden="true" { (star) }
                 span.visually-hidden[!with_words] { " Favourite" }
-                span.visually-hidden { ": " (site.name) }
+                span.visually-hidden { ": " (name) }
             }
             " "
             button.quiet name=(forms::ACTION) value=(if site.hidden { UNHIDE } else { HIDE }) {
                 (if site.hidden { "Show again" } else { "Hide" })
-                span.visually-hidden { " " (site.name) }
+                span.visually-hidden { " " (name) }
             }
         }
     }

@@ -16,6 +16,7 @@ use api::{
     params::{Metric, ParamValue as _, QueryPairs, QueryParams as _, decoded},
 };
 use chrono::NaiveDate;
+use common::names::pages::spellings;
 use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
@@ -243,7 +244,7 @@ impl View {
         kept.map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Returns the conditions with one more: the dimension contains the text.
+    /// Returns the conditions with one more: the dimension contains the text. A page contains it in any spelling.
     ///
     /// # Errors
     /// `invalid_request` if some of the conditions are alternatives.
@@ -251,8 +252,14 @@ impl View {
         if self.has_alternatives() {
             return Err(ApiError::invalid("find", "the filters hold alternatives; remove them first"));
         }
-        let found =
-            FilterCondition { dimension, operator: FilterOperator::Contains, value: text.to_owned(), logic: None };
+        let spellings = if dimension == FilterDimension::Page { spellings(text) } else { Vec::new() };
+        let (operator, value) = if spellings.len() > 1 {
+            let spellings: Vec<String> = spellings.iter().map(|spelling| regex::escape(spelling)).collect();
+            (FilterOperator::MatchesRegex, format!("(?i:{})", spellings.join("|")))
+        } else {
+            (FilterOperator::Contains, text.to_owned())
+        };
+        let found = FilterCondition { dimension, operator, value, logic: None };
         let all: Vec<FilterCondition> = self.filters.iter().cloned().chain([found]).collect();
         Ok(Filters(all).to_value().to_string())
     }
@@ -315,6 +322,22 @@ mod tests {
             "compareStart=2026-01-01&compareEnd=2026-01-28"
         );
     }
+
+    #[test]
+    fn text_to_find_in_pages_may_be_decoded() {
+        let found = |dimension, text| Filters::parse(&view("").finding(dimension, text).unwrap()).unwrap().0.remove(0);
+        for (dimension, text, operator, value) in [
+            (FilterDimension::Page, "guides", FilterOperator::Contains, "guides"),
+            (FilterDimension::Page, "/ש", FilterOperator::MatchesRegex, "(?i:/ש|/%D7%A9)"),
+            (FilterDimension::Page, "bücher.example", FilterOperator::MatchesRegex, BOOKS),
+            (FilterDimension::Query, "ש", FilterOperator::Contains, "ש"),
+        ] {
+            let condition = found(dimension, text);
+            assert_eq!((condition.operator, condition.value.as_str()), (operator, value), "{text}");
+        }
+    }
+
+    const BOOKS: &str = r"(?i:bücher\.example|b%C3%BCcher\.example|xn\-\-bcher\-kva\.example)";
 
     #[test]
     fn a_named_period_becomes_dates() {

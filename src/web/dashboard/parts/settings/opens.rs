@@ -16,6 +16,7 @@ use crate::web::dashboard::{
         words,
     },
     forms::Sent,
+    table::Table,
 };
 
 /// The parts that a link can hide, each with its name in the API.
@@ -103,7 +104,9 @@ impl Opens {
             return html! { " The link keeps the " (named) " of the moment when it is made. Later changes do not touch it." };
         };
         let conditions = pinned.conditions.iter().flatten();
-        let conditions = conditions.map(|condition| (condition.logic, rule(condition.operator, &condition.value)));
+        let table = kind.map_or(Table::Queries, Kind::table);
+        let conditions =
+            conditions.map(|condition| (condition.logic, rule(table, condition.operator, &condition.value)));
         html! {
             " The link keeps the " (named) " of the moment when it was made: "
             @match kind {

@@ -1,11 +1,15 @@
 //! The answer to a preview: what a classification would match.
 
 use api::classifications::{ClassificationPreview, ClassificationPreviewAnswer};
+use common::names::pages::Pages;
 use maud::{Markup, html};
 use poem_openapi::types::ParseFromJSON as _;
 
 use crate::web::dashboard::{
-    draw::{rows::shown, words},
+    draw::{
+        rows::{cut, page_name},
+        words,
+    },
     forms::Sent,
     table::Table,
 };
@@ -46,6 +50,7 @@ fn sentence(found: &ClassificationPreview, table: Table) -> Markup {
 }
 
 fn largest(found: &ClassificationPreview, table: Table) -> Markup {
+    let pages = Pages::of(found.largest.iter().map(|row| row.key.as_str()));
     html! {
         div.scroll tabindex="0" role="region" aria-label="The largest matches" {
             table.figures.rows {
@@ -59,7 +64,11 @@ fn largest(found: &ClassificationPreview, table: Table) -> Markup {
                 tbody {
                     @for row in &found.largest {
                         tr {
-                            th scope="row" { span title=(row.key) { bdi { (shown(table, &row.key)) } } }
+                            th scope="row" {
+                                span title=(row.key) {
+                                    @if table == Table::Pages { (page_name(&pages, &row.key)) } @else { bdi { (cut(&row.key)) } }
+                                }
+                            }
                             td { (words::count(row.metrics.clicks)) }
                             td.second { (words::count(row.metrics.impressions)) }
                         }

@@ -43,7 +43,7 @@ impl Kind {
         if self == Self::Segments { "segment" } else { "topic cluster" }
     }
 
-    fn table(self) -> Table {
+    pub fn table(self) -> Table {
         if self == Self::Segments { Table::Pages } else { Table::Queries }
     }
 
@@ -129,7 +129,10 @@ pub fn draw(kind: Kind, opened: &Opened<'_>, all: &[Saved]) -> Markup {
 fn item(kind: Kind, opened: &Opened<'_>, saved: &Saved) -> Markup {
     let id = &saved.id;
     let place = format!("{}-{id}", kind.id());
-    let words = saved.conditions.iter().map(|condition| (condition.logic, rule(condition.operator, &condition.value)));
+    let words = saved
+        .conditions
+        .iter()
+        .map(|condition| (condition.logic, rule(kind.table(), condition.operator, &condition.value)));
     html! {
         @if opened.may_edit() && opened.view.text("edit") == Some(id) {
             h3 { "Change " bdi { (saved.name) } }

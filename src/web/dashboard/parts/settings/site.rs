@@ -1,5 +1,6 @@
 //! The visitor's own marks on the property: favourite, hidden, and tags.
 
+use common::names::sites;
 use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::json;
@@ -28,7 +29,7 @@ pub fn draw(opened: &Opened<'_>, known: &Known) -> Markup {
     let owner = site.owner_name.as_ref().or(site.owner_email.as_ref());
     html! {
         p {
-            "The search engine calls it " code { (site.site_url) } "."
+            "The search engine calls it " code { (sites::address(&site.site_url)) } "."
             @if let Some(owner) = owner { " It belongs to " bdi { (owner) } "." }
             " Only you see your marks and tags."
         }

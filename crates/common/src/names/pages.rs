@@ -1,0 +1,217 @@
+//! Names of pages.
+
+use std::collections::HashMap;
+
+use super::{
+    Address,
+    escapes::{escaped, readable},
+    hosts,
+};
+
+/// The pages of a list, each of which has a name of its own there.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// True if the pages are of more than one host.
+    names_hosts: bool,
+    /// How many of the pages would have a name.
+    names: HashMap<String, usize>,
+}
+
+impl Pages {
+    /// The pages of a list, by their addresses. An address may come more than once.
+    #[must_use]
+    pub fn of<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut addresses: Vec<&str> = addresses.into_iter().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let mut hosts = addresses.iter().map(|address| Address::of(address)).filter(Address::is_web);
+        let first = hosts.next().map(|address| place(&address));
+        let names_hosts = hosts.any(|address| Some(place(&address)) != first);
+        let mut names = HashMap::new();
+        for address in addresses {
+            *names.entry(named(address, names_hosts)).or_default() += 1;
+        }
+        Self { names_hosts, names }
+    }
+
+    /// Returns the name of a page of the list: its path, or its host and path where pages of several hosts are shown. If another page has
+    /// that name, too, it is the address.
+    #[must_use]
+    pub fn name(&self, address: &str) -> String {
+        let name = named(address, self.names_hosts);
+        if self.names.get(&name).is_some_and(|pages| *pages > 1) { self::address(address) } else { name }
+    }
+}
+
+/// Returns the name of a page that stands alone: its path, or its host and path if the host is none of `site`, the name of a site.
+#[must_use]
+pub fn name_on(site: &str, address: &str) -> String {
+    let parts = Address::of(address);
+    named(address, !parts.is_web() || place(&parts) != place(&Address::of(site)))
+}
+
+/// Returns the host and path of a page as a person reads them, if they are written in another way.
+#[must_use]
+pub fn reading(address: &str) -> Option<String> {
+    let shown = named(address, true);
+    let written = address.split_once("://").map_or(address, |(_, rest)| rest);
+    (shown != written && shown.strip_suffix('/') != Some(written)).then_some(shown)
+}
+
+/// Returns the ways in which a part of an address, as a person writes it, may be written in the address: as it is, and in ASCII, with the
+/// name of the host in its own form.
+#[must_use]
+pub fn spellings(part: &str) -> Vec<String> {
+    let Address { scheme, host, port, rest } = Address::of(part);
+    let start = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    let with_host =
+        start + &escaped(&hosts::ascii(host)).collect::<String>() + port + &escaped(rest).collect::<String>();
+    let mut spellings = vec![part.to_owned()];
+    for other in [escaped(part).collect(), with_host] {
+        if !spellings.iter().any(|one| one.eq_ignore_ascii_case(&other)) {
+            spellings.push(other);
+        }
+    }
+    spellings
+}
+
+fn named(address: &str, with_host: bool) -> String {
+    let parts = Address::of(address);
+    match (parts.is_web(), with_host) {
+        (false, _) => readable(address),
+        (true, false) => path(&parts),
+        (true, true) => host(&parts) + &path(&parts),
+    }
+}
+
+/// Returns the address of a page without credentials, and with nothing decoded.
+#[must_use]
+pub fn address(page: &str) -> String {
+    let Address { scheme, host, port, rest } = Address::of(page);
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    let rest: String = escaped(rest).collect();
+    scheme + &hosts::ascii(host) + port + &rest
+}
+
+/// The host and the port, by which pages are of one host.
+fn place(parts: &Address<'_>) -> String {
+    hosts::ascii(parts.host) + parts.port
+}
+
+fn host(parts: &Address<'_>) -> String {
+    hosts::shown(parts.host) + parts.port
+}
+
+fn path(parts: &Address<'_>) -> String {
+    readable(path_of(parts))
+}
+
+fn path_of<'t>(parts: &Address<'t>) -> &'t str {
+    if parts.rest.is_empty() { "/" } else { parts.rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names<const N: usize>(addresses: [&str; N]) -> [String; N] {
+        let pages = Pages::of(addresses);
+        addresses.map(|address| pages.name(address))
+    }
+
+    #[test]
+    fn pages_of_one_host_are_shown_by_their_paths() {
+        assert_eq!(
+            names([
+                "https://www.shop.example/",
+                "https://www.shop.example/a?b=c",
+                "https://WWW.shop.example",
+                "https://user:secret@www.shop.example/own",
+                "http://www.shop.example/%D7%A9%D7%9C",
+                "no address",
+            ]),
+            ["https://www.shop.example/", "/a?b=c", "https://www.shop.example", "/own", "/של", "no address"],
+            "two addresses of the home page are told apart"
+        );
+        assert_eq!(names(["https://shop.example/", "https://shop.example/"]), ["/", "/"], "one page in two rows");
+    }
+
+    #[test]
+    fn pages_of_several_hosts_are_shown_with_their_hosts() {
+        assert_eq!(
+            names([
+                "https://xn--bcher-kva.example/",
+                "https://blog.xn--bcher-kva.example/%E4%BD%A0",
+                "https://xn--bcher-kva.example:8443/",
+                "https://u:p@shop.example/x",
+            ]),
+            ["bücher.example/", "blog.bücher.example/你", "bücher.example:8443/", "shop.example/x"]
+        );
+    }
+
+    #[test]
+    fn pages_of_one_name_are_shown_by_their_addresses() {
+        assert_eq!(
+            names([
+                "http://shop.example/a",
+                "https://shop.example/a",
+                "https://u:p@shop.example/\u{e9}",
+                "https://shop.example/%C3%A9"
+            ]),
+            [
+                "http://shop.example/a",
+                "https://shop.example/a",
+                "https://shop.example/%C3%A9",
+                "https://shop.example/%C3%A9"
+            ]
+        );
+        assert_eq!(
+            names(["https://a.example/%d7%a9", "https://a.example/%D7%A9"]),
+            ["https://a.example/%d7%a9", "https://a.example/%D7%A9"]
+        );
+    }
+
+    #[test]
+    fn a_page_alone_names_its_host_where_it_is_not_the_sites() {
+        for (site, address, name) in [
+            ("shop.example", "https://shop.example/a", "/a"),
+            ("bücher.example/laden", "https://xn--bcher-kva.example/laden/1", "/laden/1"),
+            ("shop.example", "https://www.shop.example/a", "www.shop.example/a"),
+            ("shop.example", "/%D7%A9", "/ש"),
+            ("shop.example", "javascript:act()", "javascript:act()"),
+            ("", "https://shop.example/a", "shop.example/a"),
+        ] {
+            assert_eq!(name_on(site, address), name);
+        }
+    }
+
+    #[test]
+    fn a_part_of_an_address_is_spelt_as_addresses_have_it() {
+        for (part, spelt) in [
+            ("guides", &["guides"][..]),
+            ("https://Shop.example/a?b=c&d", &["https://Shop.example/a?b=c&d"]),
+            ("/של", &["/של", "/%D7%A9%D7%9C"]),
+            ("/a b", &["/a b", "/a%20b"]),
+            (
+                "bücher.example/läden",
+                &["bücher.example/läden", "b%C3%BCcher.example/l%C3%A4den", "xn--bcher-kva.example/l%C3%A4den"],
+            ),
+        ] {
+            assert_eq!(spellings(part), spelt, "{part}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_as_it_is_read_has_no_other_reading() {
+        for (address, shown) in [
+            ("https://shop.example/a%20b?c=d", None),
+            ("https://shop.example", None),
+            ("https://shop.example/%D7%A9", Some("shop.example/ש")),
+            ("https://xn--bcher-kva.example/", Some("bücher.example/")),
+            ("https://u:p@shop.example/", Some("shop.example/")),
+            ("shoes", None),
+        ] {
+            assert_eq!(reading(address).as_deref(), shown, "{address}");
+        }
+    }
+}

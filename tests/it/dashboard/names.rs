@@ -1,0 +1,158 @@
+//! Tests of the names of sites and pages, as people see them.
+
+use std::collections::BTreeSet;
+
+use sea_orm::ConnectionTrait as _;
+use serde_json::json;
+
+use super::{holds, json};
+use crate::support::{app::TestApp, signed_in::Browser};
+
+/// Gives properties other addresses at the search engine.
+async fn rename(app: &TestApp, addresses: &[(&str, &str)]) {
+    for (from, to) in addresses {
+        let sql = format!("UPDATE property SET site_url = '{to}' WHERE site_url = '{from}'");
+        app.service.db.execute_unprepared(&sql).await.unwrap();
+    }
+}
+
+/// Properties of the owner that get the name of another one.
+const ALIKE: [(&str, &str); 2] = [
+    ("https://www.ledgerline.example/", "http://northmoor.example/"),
+    ("sc-domain:harbourpost.example", "https://northmoor.example/"),
+];
+
+#[tokio::test]
+async fn sites_of_one_name_are_told_apart_where_they_meet() {
+    let app = TestApp::start(|_| {}).await;
+    let alone = Browser::signed_in(&app, "owner").await.get("/").await.expect(200);
+    assert!(alone.body.contains("<bdi>northmoor.example</bdi></a>"), "{}", alone.body);
+    rename(&app, &ALIKE).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let list = json(&browser, "/api/properties?headline=false").await;
+    let id = |address: &str| {
+        let sites = list["data"].as_array().unwrap();
+        let site = sites.iter().find(|site| site["siteUrl"] == address).unwrap();
+        assert_eq!(site["name"], "northmoor.example", "programs have the address beside the name");
+        site["id"].as_str().unwrap().to_owned()
+    };
+    let (domain, http, https) =
+        (id("sc-domain:northmoor.example"), id("http://northmoor.example/"), id("https://northmoor.example/"));
+    let called = |id: &str, mark: &str| format!("<a href=\"/p/{id}\"><bdi>northmoor.example</bdi>{mark}</a>");
+    for page in ["/", "/account"] {
+        holds(
+            &browser.get(page).await.expect(200),
+            &[
+                called(&domain, " <small>(whole domain)</small>"),
+                called(&http, " <small>(http)</small>"),
+                called(&https, ""),
+            ],
+        );
+    }
+    for (id, name) in [
+        (&domain, "northmoor.example (whole domain)"),
+        (&http, "northmoor.example (http)"),
+        (&https, "northmoor.example"),
+    ] {
+        let page = browser.get(&format!("/p/{id}/settings")).await.expect(200);
+        holds(&page, &[format!("<h1>{name}</h1>"), format!("<title>Settings · {name}")]);
+    }
+    let account = browser.get("/account").await.expect(200);
+    let choice = browser.get(&format!("/account/search/{}", &account.between("/account/search/", "\"")[0][..36])).await;
+    let boxes: Vec<&str> = choice.between("<label class=\"choice\">", "</label>");
+    let names: BTreeSet<&str> = boxes.iter().filter_map(|one| one.split_once("<span>").map(|(_, name)| name)).collect();
+    assert_eq!(names.len(), boxes.len(), "each box has a name of its own: {boxes:?}");
+}
+
+#[tokio::test]
+async fn a_site_is_found_by_both_forms_of_its_name() {
+    let app = TestApp::start(|_| {}).await;
+    rename(&app, &[("https://www.ledgerline.example/", "https://ann:secret@xn--bcher-kva.example:81/l%C3%A4den/")])
+        .await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    for search in ["b%C3%BCcher", "B%C3%9CCHER.example", "xn--bcher-kva", "l%C3%A4den", "%3A81%2Fl%25C3%25A4den"] {
+        let page = browser.get(&format!("/?search={search}")).await.expect(200);
+        assert_eq!(page.between("<h2>", "</h2>").len(), 1, "{search}: {}", page.body);
+        holds(&page, &["<bdi>bücher.example:81/läden</bdi>".to_owned()]);
+    }
+    let all = browser.get("/").await.expect(200);
+    let id = all.body.split("<bdi>bücher").next().unwrap().rsplit("/p/").next().unwrap()[..36].to_owned();
+    for page in ["/".to_owned(), "/account".to_owned(), format!("/p/{id}/settings"), format!("/p/{id}")] {
+        let page = browser.get(&page).await;
+        assert!(page.body.contains("bücher.example:81/läden") && !page.body.contains("secret"), "{}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn page_addresses_are_shown_as_people_read_them() {
+    let app = TestApp::start(|_| {}).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = super::path(&browser, "northmoor").await;
+    let tables = json(&browser, &format!("/api/properties/{}/performance?scope=tables", &at[3..])).await;
+    let key = |row: usize| tables["data"]["tables"]["pages"][row]["key"].as_str().unwrap().to_owned();
+    let controls = app.simulator().controls();
+    let host = "https://www.northmoor.example";
+    let planted = [
+        ("/%D7%A9%D7%9C%D7%95%D7%9D", "שלום"),
+        ("/%D9%85%D8%B1%D8%AD%D8%A8%D8%A7", "مرحبا"),
+        ("/%E4%BD%A0%E5%A5%BD", "你好"),
+        ("/%F0%9F%91%9F", "👟"),
+        ("/a%2Fb%3Fc%23d%2541", "a%2Fb%3Fc%23d%2541"),
+        ("/%E2%80%AEgnp%00%FF", "%E2%80%AEgnp%00%FF"),
+    ];
+    for (row, (path, _)) in planted.iter().enumerate() {
+        controls.plant(&key(row), &format!("{host}{path}"));
+    }
+    let link = app.actor("owner").await.made(&format!("/api/properties/{}/share-links", &at[3..]), &json!({})).await;
+    let shared = format!("/share/{}", link["token"].as_str().unwrap());
+    let days = "startDate=2026-09-01&endDate=2026-09-28";
+    for page in [format!("{at}?{days}&tab=pages"), format!("{at}/pages?{days}"), format!("{shared}?{days}&tab=pages")] {
+        let shown = browser.get(&page).await.expect(200);
+        for (path, name) in planted {
+            holds(&shown, &[format!("<bdi>/{name}</bdi></a>"), format!("title=\"{host}{path}\"")]);
+        }
+        let to = "page=https%3A~1~1www.northmoor.example~1%25D7%25A9%25D7%259C%25D7%2595%25D7%259D";
+        holds(&shown, &[to.to_owned()]);
+    }
+    let narrowed = "where/page=https%3A~1~1www.northmoor.example~1%25D7%25A9";
+    let chip = browser.get(&format!("{at}/{narrowed}/overview?{days}")).await.expect(200);
+    holds(&chip, &["page <bdi>www.northmoor.example/ש</bdi>".to_owned()]);
+
+    controls.plant(&key(6), "https://blog.northmoor.example/");
+    let days = "startDate=2026-08-01&endDate=2026-08-28";
+    let several = browser.get(&format!("{at}?{days}&tab=pages")).await.expect(200);
+    holds(
+        &several,
+        &["blog.northmoor.example/", "www.northmoor.example/שלום"].map(|name| format!("<bdi>{name}</bdi>")),
+    );
+}
+
+#[tokio::test]
+async fn files_of_pages_begin_with_a_mark_and_are_named_in_ascii() {
+    let app = TestApp::start(|_| {}).await;
+    rename(&app, &ALIKE).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let owner = app.actor("owner").await;
+    let id = owner.property("sc-domain:northmoor").await;
+    let page = browser.get(&format!("/p/{id}/queries")).await.expect(200);
+    let file = page.between("class=\"aside\" href=\"", "\"")[0].replace("&amp;", "&");
+    let own = owner.get(&file).await.expect(200);
+    assert_eq!(&own.bytes[..6], b"\xef\xbb\xbfkey", "{file}");
+    let named = own.header("content-disposition").to_owned();
+    assert!(named.contains("\"northmoor.example_whole-domain_queries_"), "{named}");
+    let link = owner.made(&format!("/api/properties/{id}/share-links"), &json!({})).await;
+    let shared = browser.get(&format!("/share/{}", link["token"].as_str().unwrap())).await.expect(200);
+    let file = shared.between("class=\"aside\" href=\"", "\"")[0].replace("&amp;", "&");
+    let readers = app.anonymous().get(&file).await.expect(200);
+    assert_eq!(&readers.bytes[..6], b"\xef\xbb\xbfkey", "{file}");
+    let one_day = "startDate=2026-10-05&endDate=2026-10-05";
+    for (operation, head) in [("export", &b"key"[..]), ("query-count-raw", b"date")] {
+        let path = format!("/api/properties/{id}/{operation}?{one_day}");
+        let plain = owner.get(&path).await.expect(200).bytes;
+        assert!(plain.starts_with(head), "{operation}");
+        assert_eq!(owner.get(&format!("{path}&bom=false")).await.expect(200).bytes, plain);
+        let marked = owner.get(&format!("{path}&bom=true")).await.expect(200).bytes;
+        assert_eq!(marked, [b"\xef\xbb\xbf", &plain[..]].concat(), "{operation}");
+        assert!(owner.get(&format!("{path}&bom=maybe")).await.expect(400).hint().starts_with("bom"));
+    }
+}
