@@ -10,6 +10,8 @@ use api::{
     models::{Metrics, TableCoverage},
 };
 
+use serde_json::Value;
+
 use super::{line, quoted, reading, word};
 
 /// An alternative partition of a change, in the order of the text.

@@ -24,7 +24,7 @@ use futures_util::{
     StreamExt as _, TryStreamExt as _,
     stream::{self, Stream},
 };
-use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _};
+use sea_orm::{ColumnTrait as _, QueryFilter as _, QuerySelect as _};
 use search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType};
 
 use super::{
