@@ -303,7 +303,7 @@ mod tests {
                 assert!(!is_day || said.contains("YYYY-MM-DD"), "{}.{name}: {said}", tool.name);
             }
         }
-        assert!(days > 30, "{days}");
+        assert!(days > 20, "{days}");
     }
 
     #[test]

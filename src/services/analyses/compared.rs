@@ -34,13 +34,9 @@ pub fn compared(current: Window, previous: Window, last_final: NaiveDate) -> Opt
         return Some(Compared { current, previous, shortened: false });
     }
     let shorter = final_days.into_iter().min().filter(|days| *days > 0)?;
-    let first = |window: Window| Window {
-        end_date: window.end_date.min(window.start_date + TimeDelta::days(shorter - 1)),
-        ..window
-    };
-    let cut = first(current);
-    let previous = Pairing::of(current, previous).previous_until(cut.end_date)?;
-    Some(Compared { current: cut, previous, shortened: true })
+    let end_date = current.end_date.min(current.start_date + TimeDelta::days(shorter - 1));
+    let previous = Pairing::of(current, previous).previous_until(end_date)?;
+    Some(Compared { current: Window { end_date, ..current }, previous, shortened: true })
 }
 
 /// Returns the part of a window that is final.
