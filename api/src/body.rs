@@ -62,6 +62,27 @@ impl<T: ParseFromJSON + 'static> Body<T> {
     }
 }
 
+/// Checks the body of an operation that takes none. It may be an object without fields, which some clients send.
+///
+/// # Errors
+/// 400 for anything else. The hint names the field.
+pub fn check_empty(bytes: &[u8]) -> Result<(), ApiError> {
+    if bytes.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    let name = match json::parse(bytes) {
+        Ok(Value::Object(fields)) => match fields.into_iter().next() {
+            Some((name, _)) => name,
+            None => return Ok(()),
+        },
+        Err((twice, _)) if !twice.is_empty() => twice,
+        _ => {
+            return Err(ApiError::invalid("body", "this operation takes none; send none, or an object without fields"));
+        }
+    };
+    Err(ApiError::invalid(&shape::shorten(&name), "is not a field here; this operation takes no body, so send none"))
+}
+
 /// Converts floats without a fraction to integers, which `1.0` and `1e3` are as well (JSON Schema 2020-12).
 fn whole(value: Value) -> Value {
     match value {

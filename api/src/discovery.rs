@@ -13,7 +13,7 @@ use crate::{
 pub trait DiscoveryApi: Send + Sync + 'static {
     /// Index of the API
     ///
-    /// Returns links to the description, the documentation and the main resources. Without credentials, the answer is
+    /// Returns links to the description and the documentation, and every operation. Without credentials, the answer is
     /// the 401 whose `WWW-Authenticate` header starts the OAuth flow.
     #[get("/api")]
     #[scope(none)]
@@ -39,7 +39,7 @@ pub struct ApiIndex {
     /// The tool-protocol endpoint.
     #[oai(validator(max_length = 2048))]
     pub mcp_url: String,
-    /// The operations that take no parameters in the path.
+    /// Every operation.
     pub operations: Vec<OperationLink>,
 }
 
@@ -53,9 +53,11 @@ pub struct OperationLink {
     /// The HTTP method.
     #[oai(validator(max_length = 10))]
     pub method: String,
-    /// The URL.
+    /// The URL, as a template (RFC 6570) if the path has parameters: `…/properties/{propertyId}/performance`.
     #[oai(validator(max_length = 2048))]
     pub url: String,
+    /// True if `url` is a template whose `{names}` are to be replaced by ids, or by the token of a share link.
+    pub templated: bool,
     /// Summary of the operation.
     #[oai(validator(max_length = 200))]
     pub summary: String,

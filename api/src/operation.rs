@@ -140,6 +140,8 @@ pub struct Operation {
     pub path_parameters: &'static [PathParameter],
     /// True if the write takes `If-Match`.
     pub takes_if_match: bool,
+    /// True if the write takes a body.
+    pub takes_body: bool,
     /// Functions that document the query parameters.
     pub params: &'static [fn(&mut Vec<ParameterDoc>)],
     /// The name of the schema of `meta.question`, if the answer echoes its parameters there.
@@ -161,6 +163,18 @@ impl Operation {
         let mut out = Vec::new();
         self.params.iter().for_each(|document| document(&mut out));
         out
+    }
+
+    /// The path as a URL template whose names say what each id identifies.
+    #[must_use]
+    pub fn template(&self) -> String {
+        let named = match self.path_parameters.first() {
+            Some(PathParameter::PropertyId) => "{propertyId}",
+            Some(PathParameter::TagId) => "{tagId}",
+            Some(PathParameter::FilterPresetId) => "{filterPresetId}",
+            _ => return self.path.to_owned(),
+        };
+        self.path.replacen("{id}", named, 1)
     }
 
     /// Number of the path's `{names}` that have a value in `path`; `None` if `path` does not belong to this operation.

@@ -26,7 +26,8 @@ impl Index {
         let link = |operation: &Operation| OperationLink {
             operation_id: operation.id.to_owned(),
             method: operation.method.to_string(),
-            url: format!("{base_url}{}", operation.path),
+            url: format!("{base_url}{}", operation.template()),
+            templated: !operation.path_parameters.is_empty(),
             summary: operation.docs.lines().next().unwrap_or_default().to_owned(),
         };
         let data = ApiIndex {
@@ -35,7 +36,7 @@ impl Index {
             openapi_url: format!("{base_url}/openapi.json"),
             documentation_url: format!("{base_url}/docs"),
             mcp_url: format!("{mcp_url}/mcp"),
-            operations: operation::all().iter().filter(|o| !o.path.contains('{')).map(link).collect(),
+            operations: operation::all().iter().map(link).collect(),
         };
         let body = Bytes::from(Data { data }.to_json_string());
         Self { digest: opaque_tag(&body), body }

@@ -14,7 +14,7 @@ use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 use store::caller_limits::{CallerLimits, LaterCount};
 
-use super::{failures::Failures, methods, operation};
+use super::{failures::Failures, operation};
 use crate::{
     admission::{Admissions, Admitted},
     config::Config,
@@ -54,14 +54,8 @@ pub struct Authorize {
 /// # Errors
 /// 403 for the scope of the token, then 404, 403 or 402, in this order, and the errors of the inner layers.
 pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
-    let Some(operation) = operation::of(&request) else {
-        // The router is more lenient about empty segments than the operation table. A path that is not in the table answers 404.
-        return if methods::allow(request.uri().path(), &[]).is_empty() {
-            Err(ApiError::new(Code::NotFound).into())
-        } else {
-            next.call(request).await.map(IntoResponse::into_response)
-        };
-    };
+    // The router is more lenient about empty segments than the operation table. A path that is not in the table answers 404.
+    let operation = operation::of(&request).ok_or_else(|| ApiError::new(Code::NotFound))?;
     if operation.access == Access::ShareToken {
         let shared = settings.open(&request, operation).await?;
         request.set_data(shared);

@@ -1,4 +1,4 @@
-//! The methods of a path: `Allow` on 405, the response to `OPTIONS` for any caller, and the refusal of a `HEAD` that would cost money.
+//! The methods of a path: the refusal of others, `Allow` on it, and the response to `OPTIONS`, for any caller.
 
 use std::sync::Arc;
 
@@ -12,21 +12,30 @@ use poem::{
 
 use super::operation as asked;
 
-/// The layer that answers `OPTIONS`, and refuses `HEAD` where a read is paid for. It runs before authentication.
+/// The layer that refuses methods that a path does not have, and answers `OPTIONS`. It runs before authentication.
 ///
 /// # Errors
 /// 405, and the errors of the inner layers.
-pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
+pub async fn methods<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
+    if is_refused(&request) {
+        return Err(MethodNotAllowedError.into());
+    }
     if *request.method() == Method::OPTIONS {
         let allow = allow(request.uri().path(), &[]);
         if !allow.is_empty() {
             return Ok(Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish());
         }
     }
-    if *request.method() == Method::HEAD && asked::of(&request).is_some_and(|operation| operation.is_paid) {
-        return Err(MethodNotAllowedError.into());
-    }
     next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// Returns whether an operation is at the path of `request`, but none by its method. A `HEAD` that would cost money is refused, too.
+#[must_use]
+pub fn is_refused(request: &Request) -> bool {
+    match asked::of(request) {
+        Some(operation) => operation.is_paid && *request.method() == Method::HEAD,
+        None => *request.method() != Method::OPTIONS && operation::at(request.uri().path()).next().is_some(),
+    }
 }
 
 /// Returns the methods of `path` for `Allow`, or an empty string for an unknown path.

@@ -119,7 +119,7 @@ pub fn stack(
         .boxed()
         .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
         .boxed()
-        .around(methods::options)
+        .around(methods::methods)
         .boxed();
     let tools = shared.limited(shared.tools(tools));
     Route::new()

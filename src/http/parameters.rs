@@ -1,15 +1,15 @@
-//! Judges the names of query parameters, for every operation and from its declaration. This layer is behind the checks of rights, so
-//! that a refusal never reveals what exists.
+//! Judges the names of query parameters, and the bodies of writes that take none, for every operation and from its declaration. This layer
+//! is behind the checks of rights, so that a refusal never reveals what exists.
 
 use std::sync::Arc;
 
-use api::params;
+use api::{body, params};
 use poem::{Endpoint, IntoResponse, Request, Response, Result};
 
 use super::operation;
 
-/// The layer that refuses query parameters that the operation does not take. It adds the ones that the operation ignores to the
-/// request, for `meta.ignored`.
+/// The layer that refuses query parameters, and fields of a body, that the operation does not take. It adds the parameters that the
+/// operation ignores to the request, for `meta.ignored`.
 ///
 /// # Errors
 /// 400, and the errors of the inner layers.
@@ -17,6 +17,9 @@ pub async fn judge<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Re
     if let Some(operation) = operation::of(&request) {
         let ignored = params::judge(operation, request.uri().query().unwrap_or_default())?;
         request.set_data(ignored);
+        if operation.idempotency.is_some() && !operation.takes_body {
+            body::check_empty(&request.take_body().into_bytes().await?)?;
+        }
     }
     next.call(request).await.map(IntoResponse::into_response)
 }

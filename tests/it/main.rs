@@ -39,6 +39,7 @@ mod linked;
 mod log_lines;
 mod logins;
 mod mcp;
+mod methods;
 mod metrics;
 mod module_graph;
 mod network;

@@ -64,16 +64,13 @@ fn success_headers(operation: &Operation) -> Vec<&'static str> {
     names
 }
 
+/// The headers that no answer lacks.
+const ON_EVERY_ANSWER: [&str; 2] = ["X-API-Version", "X-Correlation-Id"];
+
 /// The headers of every answer of `operation`, refusals included.
 fn common_headers(operation: &Operation) -> Vec<&'static str> {
-    let mut names = vec![
-        "X-API-Version",
-        "X-Correlation-Id",
-        "X-RateLimit-Limit",
-        "X-RateLimit-Remaining",
-        "X-RateLimit-Reset",
-        "Vary",
-    ];
+    let mut names = ON_EVERY_ANSWER.to_vec();
+    names.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Vary"]);
     if operation.deprecated.is_some() {
         names.extend(["Deprecation", "Link"]);
     }
@@ -270,7 +267,7 @@ fn shared_headers() -> Value {
     let header = |description: &str, schema: Value, example: Value| json!({ "description": description, "schema": schema, "example": example });
     let whole = || json!({ "type": "integer", "format": "int64", "minimum": 0 });
     let text = || json!({ "type": "string", "maxLength": 1024 });
-    json!({
+    let mut headers = json!({
         "X-API-Version": header("The API version of this answer.", json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$" }), json!(VERSION)),
         "X-Correlation-Id": header("Identifier of the request in the server's logs: the one that the request sent in this header, or a new one.", json!({ "type": "string", "maxLength": 128 }), json!("01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f")),
         "X-RateLimit-Limit": header("Requests that are allowed at once. `getHealth` is not counted, and has no such header.", whole(), json!(60)),
@@ -286,5 +283,9 @@ fn shared_headers() -> Value {
         "Cache-Control": header("`private`: only the caller's own cache may store the answer. `no-store`, for no cache, on refusals, on answers to a session cookie and on the export of personal data.", text(), json!("private")),
         "Idempotency-Replayed": header("On requests with a key: true if this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
         "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
-    })
+    });
+    for name in ON_EVERY_ANSWER {
+        headers[name]["required"] = json!(true);
+    }
+    headers
 }

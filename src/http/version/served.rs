@@ -9,7 +9,7 @@ use poem::{
 };
 
 use super::HEADER;
-use crate::{error::Error, web::changelog};
+use crate::{error::Error, http::methods, web::changelog};
 
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const SUNSET: HeaderName = HeaderName::from_static("sunset");
@@ -66,7 +66,8 @@ impl Served {
         }
         let same = dates.all(|date| date == first);
         match self.headers.iter().position(|headers| same && headers.date == first) {
-            None if is_probe(request) => RequestedVersion::Newest,
+            // A method that the path does not have is refused first of all.
+            None if is_probe(request) || methods::is_refused(request) => RequestedVersion::Newest,
             None => RequestedVersion::Unknown,
             Some(at) if at + 1 == self.headers.len() => RequestedVersion::Newest,
             Some(at) => RequestedVersion::Older(at),
