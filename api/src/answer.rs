@@ -18,6 +18,7 @@ use poem_openapi::{
 use crate::{
     error::ApiError,
     models::{DateRange, WarningCode},
+    params::Ignored,
 };
 
 /// Result of an operation.
@@ -25,9 +26,29 @@ pub type Answered<T> = Result<T, ApiError>;
 
 /// The success envelope.
 #[derive(Debug, Clone, Object)]
+#[oai(skip_serializing_if_is_none)]
 pub struct Data<T: ParseFromJSON + ToJSON + Send + Sync> {
     /// The result.
     pub data: T,
+    /// Metadata of the answer; absent where there is nothing to say.
+    pub meta: Option<RecordMeta>,
+}
+
+/// Metadata of a record.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(skip_serializing_if_is_none)]
+pub struct RecordMeta {
+    /// Parameters of the request that had no effect; absent without any.
+    #[oai(validator(max_items = 20))]
+    pub ignored: Option<Vec<String>>,
+}
+
+impl<T: ParseFromJSON + ToJSON + Send + Sync> Data<T> {
+    /// The envelope around `data`. It names the parameters that had no effect.
+    #[must_use]
+    pub fn of(data: T, ignored: &Ignored) -> Self {
+        Self { data, meta: ignored.names().map(|names| RecordMeta { ignored: Some(names) }) }
+    }
 }
 
 /// `200` with `{ "data": … }`.
@@ -89,13 +110,16 @@ pub struct List<T: ParseFromJSON + ToJSON + Send + Sync> {
 }
 
 /// Place of a page in a list of records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
-#[oai(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ListMeta {
     /// Number of records in the list, on this page or not.
     pub total: u64,
     /// True if records follow this page.
     pub has_more: bool,
+    /// Parameters of the request that had no effect; absent without any.
+    #[oai(validator(max_items = 20))]
+    pub ignored: Option<Vec<String>>,
 }
 
 /// `200` with `{ "data": [ … ], "meta": … }`, already serialised.
@@ -136,7 +160,9 @@ pub struct CsvRows {
     pub matched: usize,
     /// Rows that were read.
     pub known: usize,
-    /// True if the rows were cut at the fetch ceiling.
+    /// The number of rows up to which reading goes.
+    pub ceiling: usize,
+    /// True if reading reached it.
     pub capped: bool,
     /// True if rows that match follow.
     pub more: bool,
@@ -144,11 +170,12 @@ pub struct CsvRows {
 
 impl CsvRows {
     /// The headers of the answer, as names and values.
-    fn headers(&self) -> [(&'static str, String); 5] {
+    fn headers(&self) -> [(&'static str, String); 6] {
         [
             ("x-rows-shown", self.shown.to_string()),
             ("x-rows-matched", self.matched.to_string()),
             ("x-rows-known", self.known.to_string()),
+            ("x-rows-ceiling", self.ceiling.to_string()),
             ("x-total-rows-capped", self.capped.to_string()),
             ("x-has-more", self.more.to_string()),
         ]
@@ -211,7 +238,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Answer<T> {
 
 impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        json_body(StatusCode::OK, &Data { data: self.0 })
+        json_body(StatusCode::OK, &Data::of(self.0, &Ignored::NONE))
     }
 }
 
@@ -234,7 +261,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Created<T> {
 
 impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        let mut response = json_body(StatusCode::CREATED, &Data { data: self.data });
+        let mut response = json_body(StatusCode::CREATED, &Data::of(self.data, &Ignored::NONE));
         if let Ok(location) = self.location.parse() {
             response.headers_mut().insert("location", location);
         }
@@ -317,7 +344,8 @@ impl ApiResponse for Csv {
             ("X-Rows-Shown", "Rows in the file", count()),
             ("X-Rows-Matched", "Rows that `metricFilters` leaves, on all pages", count()),
             ("X-Rows-Known", "Rows that were read for the table, in both windows", count()),
-            ("X-Total-Rows-Capped", "True if the rows were cut at the fetch ceiling", flag()),
+            ("X-Rows-Ceiling", "Rows up to which the table is read, in each window", count()),
+            ("X-Total-Rows-Capped", "True if reading reached `X-Rows-Ceiling`, so there may be more rows", flag()),
             ("X-Has-More", "True if more rows match than the file holds", flag()),
         ];
         let rows = rows.map(|(name, description, schema)| {

@@ -157,6 +157,13 @@ impl Operation {
         self.path_parameters.first() == Some(&PathParameter::PropertyId)
     }
 
+    /// Returns true if the operation accepts the parameters of the conventions that mean nothing to it: every read of a property, and
+    /// every answer that echoes its parameters.
+    #[must_use]
+    pub fn takes_conventions(&self) -> bool {
+        self.question.is_some() || (self.method == Method::GET && self.is_property_scoped())
+    }
+
     /// The query parameters.
     #[must_use]
     pub fn parameters(&self) -> Vec<ParameterDoc> {

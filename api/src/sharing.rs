@@ -12,7 +12,7 @@ use crate::{
     body::Body,
     classifications::ClassificationCondition,
     models::{Classification, DateRange, FilterCondition, Name, Timestamp},
-    params::{Echo, Paging, Params, TextField},
+    params::{Echo, Ignored, Paging, Params, TextField},
     security::Caller,
 };
 
@@ -32,7 +32,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// that is revoked or expired answers 404.
     #[get("/api/properties/{id}/share-links/{linkId}")]
     #[scope(Account)]
-    async fn get_property_share_link(&self, caller: Caller, link_id: Path<Uuid>) -> Answered<Record<ShareLink>>;
+    async fn get_property_share_link(&self, caller: Caller, link_id: Path<Uuid>, ignored: Params<Ignored>) -> Answered<Record<ShareLink>>;
 
     /// Create a share link
     ///

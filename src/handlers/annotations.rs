@@ -4,13 +4,13 @@ use api::{
     annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationsApi},
     answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
-    params::Params,
+    params::{Ignored, Params},
     security::Caller,
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, record};
+use super::{App, Established as _, record_of_property};
 use crate::services::annotations;
 
 impl AnnotationsApi for App {
@@ -21,13 +21,13 @@ impl AnnotationsApi for App {
     ) -> Answered<Listed<Annotation>> {
         let access = caller.access()?;
         let found = annotations::list(&self.db, &self.search.system_annotations, &access, &params);
-        self.lists.answer(caller.member()?.user.id, params.paging, found).await
+        self.lists.answer(caller.member()?.user.id, &params.paging, found).await
     }
 
-    async fn get_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Annotation>> {
+    async fn get_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<Annotation>> {
         let access = caller.access()?;
         let annotation = annotations::one(&self.db, &self.search.system_annotations, &access, id).await?;
-        Ok(record(annotation, |annotation| &annotation.etag))
+        Ok(record_of_property(annotation, |annotation| &annotation.etag, &ignored))
     }
 
     async fn create_property_annotation(

@@ -8,13 +8,13 @@ use api::{
         BrandedKeywordsParams, ClassificationPreviewAnswer, ClassificationPreviewInput, ClassificationsApi, Segment,
         SegmentInput, TopicCluster, TopicClusterInput,
     },
-    params::{Paging, Params},
+    params::{Ignored, Paging, Params},
     security::Caller,
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, record, rendered};
+use super::{App, Established as _, record_of_property, rendered};
 use crate::services::{
     analyses::{brand_suggestions::suggested, preview::preview},
     classifications::{self, Shown, branded_keywords},
@@ -85,7 +85,7 @@ impl ClassificationsApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<Segment>> {
-        self.lists.answer(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
+        self.lists.answer(caller.member()?.user.id, &paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_segment(
@@ -107,9 +107,9 @@ impl ClassificationsApi for App {
         self.preview::<Segment>(&caller, body).await
     }
 
-    async fn get_property_segment(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Segment>> {
+    async fn get_property_segment(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<Segment>> {
         let found: Segment = classifications::one(&self.db, &*caller.access()?, id).await?;
-        Ok(record(found, |found| &found.etag))
+        Ok(record_of_property(found, |found| &found.etag, &ignored))
     }
 
     async fn update_property_segment(
@@ -133,7 +133,7 @@ impl ClassificationsApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<TopicCluster>> {
-        self.lists.answer(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
+        self.lists.answer(caller.member()?.user.id, &paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(
@@ -155,9 +155,9 @@ impl ClassificationsApi for App {
         self.preview::<TopicCluster>(&caller, body).await
     }
 
-    async fn get_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TopicCluster>> {
+    async fn get_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<TopicCluster>> {
         let found: TopicCluster = classifications::one(&self.db, &*caller.access()?, id).await?;
-        Ok(record(found, |found| &found.etag))
+        Ok(record_of_property(found, |found| &found.etag, &ignored))
     }
 
     async fn update_property_topic_cluster(

@@ -56,7 +56,7 @@ impl Lists {
     pub(super) async fn answer<T>(
         &self,
         person: Uuid,
-        paging: Paging,
+        paging: &Paging,
         list: impl Future<Output = Result<Vec<T>, Error>>,
     ) -> Answered<Listed<T>>
     where

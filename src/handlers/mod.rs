@@ -21,7 +21,7 @@ use std::sync::Arc;
 use api::{
     answer::{Data, List, Listed, Record, Rendered},
     error::ApiError,
-    params::Paging,
+    params::{Ignored, Paging},
     security::Caller,
 };
 use common::{base_url::BaseUrl, clock::Clock, digest::opaque_tag, random::Random};
@@ -102,7 +102,7 @@ fn rendered<T: ToJSON>(answer: &T) -> Rendered<T> {
 }
 
 /// Renders a page of a short list.
-fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: Paging) -> Listed<T> {
+fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: &Paging) -> Listed<T> {
     let (data, meta) = paging.page(all);
     rendered(&List { data, meta })
 }
@@ -110,8 +110,16 @@ fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: Paging)
 /// Renders a record. The `ETag` header is the record's `etag`, and after a dot a digest of the whole answer: it may show more than the
 /// record's state, such as the name of an author. `If-Match` takes both.
 fn record<T: ToJSON + ParseFromJSON + Send + Sync>(data: T, etag: fn(&T) -> &str) -> Record<T> {
+    record_of_property(data, etag, &Ignored::NONE)
+}
+
+/// Renders a record of a property as [`record`] does, with the parameters that had no effect.
+fn record_of_property<T>(data: T, etag: fn(&T) -> &str, ignored: &Ignored) -> Record<T>
+where
+    T: ToJSON + ParseFromJSON + Send + Sync,
+{
     let state = etag(&data).trim_matches('"').to_owned();
-    let body = Data { data }.to_json_string();
+    let body = Data::of(data, ignored).to_json_string();
     let digest = opaque_tag(body.as_bytes());
     Rendered::new(body.into()).with_strong_digest(&format!("{state}.{digest}"))
 }

@@ -4,14 +4,14 @@ use api::{
     analytics::PropertyPerformanceParams,
     answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
-    params::{Paging, Params},
+    params::{Ignored, Paging, Params},
     security::Caller,
     sharing::{ShareLink, ShareLinkInput, SharedPerformanceAnswer, SharingApi},
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, page_of, record, sent};
+use super::{App, Established as _, page_of, record_of_property, sent};
 use crate::services::{
     access::SharedProperty,
     analyses::shared,
@@ -30,12 +30,12 @@ impl SharingApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<ShareLink>> {
-        Ok(page_of(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?, paging))
+        Ok(page_of(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?, &paging))
     }
 
-    async fn get_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<ShareLink>> {
+    async fn get_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<ShareLink>> {
         let link = self.links().one(&self.db, &*caller.access()?, id, self.clock.now()).await?;
-        Ok(record(link, |link| &link.etag))
+        Ok(record_of_property(link, |link| &link.etag, &ignored))
     }
 
     async fn create_property_share_link(

@@ -25,7 +25,7 @@ impl TeamApi for App {
         } else {
             team::list(&self.db, &member).await
         };
-        Ok(page_of(grants?, params.paging))
+        Ok(page_of(grants?, &params.paging))
     }
 
     async fn get_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TeamGrant>> {

@@ -25,8 +25,8 @@ const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
 const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static(
     "Allow, Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Idempotency-Storage, Link, Location, Retry-After, Sunset, \
      WWW-Authenticate, X-API-Version, X-Correlation-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, \
-     X-Has-More, X-Rows-Known, X-Rows-Matched, X-Rows-Shown, X-Total-Rows-Capped, X-Window, X-Compare-Window, X-Last-Final-Date, \
-     X-Warnings",
+     X-Has-More, X-Ignored, X-Rows-Ceiling, X-Rows-Known, X-Rows-Matched, X-Rows-Shown, X-Total-Rows-Capped, X-Window, \
+     X-Compare-Window, X-Last-Final-Date, X-Warnings",
 );
 /// The time in seconds for which a browser may remember a preflight. Browsers shorten it.
 const PREFLIGHT_AGE: HeaderValue = HeaderValue::from_static("86400");

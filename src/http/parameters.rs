@@ -4,22 +4,33 @@
 use std::sync::Arc;
 
 use api::{body, params};
-use poem::{Endpoint, IntoResponse, Request, Response, Result};
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    http::{HeaderName, HeaderValue},
+};
 
 use super::operation;
 
-/// The layer that refuses query parameters, and fields of a body, that the operation does not take. It adds the parameters that the
-/// operation ignores to the request, for `meta.ignored`.
+const IGNORED: HeaderName = HeaderName::from_static("x-ignored");
+
+/// The layer that refuses query parameters, and fields of a body, that the operation does not take. It adds the parameters without effect
+/// to the request, for `meta.ignored`, and names them in a header, because not every answer has a place for them.
 ///
 /// # Errors
 /// 400, and the errors of the inner layers.
 pub async fn judge<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Response> {
     if let Some(operation) = operation::of(&request) {
         let ignored = params::judge(operation, request.uri().query().unwrap_or_default())?;
+        let told = (operation.takes_conventions() && !ignored.0.is_empty()).then(|| ignored.0.join(", "));
         request.set_data(ignored);
         if operation.idempotency.is_some() && !operation.takes_body {
             body::check_empty(&request.take_body().into_bytes().await?)?;
         }
+        let mut answer = next.call(request).await?.into_response();
+        if let Some(Ok(names)) = told.map(HeaderValue::try_from) {
+            answer.headers_mut().insert(IGNORED, names);
+        }
+        return Ok(answer);
     }
     next.call(request).await.map(IntoResponse::into_response)
 }

@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{
     coverage::{Documented, documented},
-    support::{actor::Actor, app::shared, contract::DOCUMENT},
+    support::{
+        actor::{Actor, Answer},
+        app::{TestApp, shared},
+    },
 };
 
 /// The parameters that the conventions of property-scoped routes name.
@@ -101,65 +104,183 @@ async fn no_operation_answers_a_question_with_a_misspelt_parameter() {
     assert!(tried > 1000, "{tried}");
 }
 
-/// Returns whether the answer of an operation echoes its parameters.
-fn echoes(operation: &Documented) -> bool {
-    if operation.method != Method::GET {
-        return false;
-    }
-    let mut schema = &operation.says["responses"]["200"]["content"]["application/json"]["schema"];
-    for part in ["", "meta", "question"] {
-        if !part.is_empty() {
-            schema = &schema["properties"][part];
+/// The names that an answer lists as without effect: in a header, and in `meta.ignored` of JSON.
+#[track_caller]
+fn ignored(answer: &Answer) -> BTreeSet<String> {
+    let header = answer.header("x-ignored").split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    let listed = answer.json["meta"]["ignored"].as_array().into_iter().flatten();
+    let listed: BTreeSet<String> = listed.map(|name| name.as_str().unwrap().to_owned()).collect();
+    // Without a headline, the answer of a property has no metadata.
+    let has_place = !answer.json.is_null() && answer.json["data"].get("access").is_none_or(|_| !answer.json["meta"].is_null());
+    assert!(!has_place || header == listed, "{header:?} {listed:?}");
+    header
+}
+
+/// The parts of an answer that are the same whatever has no effect.
+fn without_ignored(answer: &Answer) -> (Value, Vec<u8>) {
+    let mut json = answer.json.clone();
+    if let Some(meta) = json.get_mut("meta").and_then(Value::as_object_mut) {
+        meta.remove("ignored");
+        if meta.is_empty() {
+            json.as_object_mut().unwrap().remove("meta");
         }
-        if let Some(reference) = schema["$ref"].as_str() {
-            schema = DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap();
-        }
     }
-    schema["properties"]["startDate"].is_object()
+    (json, if answer.json.is_null() { answer.bytes.clone() } else { Vec::new() })
+}
+
+/// The paths of every read below a property, with the ids of real records.
+async fn reads_of_property(owner: &Actor, property: &str) -> Vec<(Documented, String)> {
+    let base = format!("/api/properties/{property}");
+    let condition = |value: &str| json!({ "name": value, "conditions": [{ "operator": "contains", "value": value }] });
+    let annotation = json!({ "date": "2026-11-02", "text": "Conventions" });
+    let records = [
+        ("{segmentId}", owner.made(&format!("{base}/segments"), &condition("shop")).await),
+        ("{clusterId}", owner.made(&format!("{base}/topic-clusters"), &condition("fern")).await),
+        ("{annotationId}", owner.made(&format!("{base}/annotations"), &annotation).await),
+        ("{linkId}", owner.made(&format!("{base}/share-links"), &json!({ "name": "Conventions" })).await),
+    ];
+    let reads = documented().into_iter();
+    let reads = reads.filter(|read| read.method == Method::GET && read.path.starts_with("/api/properties/{id}"));
+    let at = |read: Documented| {
+        let path = records.iter().fold(read.path.clone(), |path, (name, id)| path.replace(name, id));
+        (read, path.replace("{id}", property))
+    };
+    reads.map(at).collect()
 }
 
 #[tokio::test]
-async fn conventional_parameters_without_effect_are_listed_or_refused() {
+async fn every_read_of_a_property_takes_the_conventions_and_lists_what_means_nothing_to_it() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("tinyfern").await;
+    let credentials = json!({ "login": "good@demo.test", "password": "demo" });
+    owner.put("/api/integrations/provider-a", &credentials).await.expect(200);
+    let reads = reads_of_property(&owner, &property).await;
+    let mut listed = 0;
+    for (read, path) in &reads {
+        let known = names(read);
+        let window = [("startDate", "2026-11-02"), ("endDate", "2026-11-08")];
+        let query: Vec<_> = window.into_iter().filter(|(name, _)| known.iter().any(|known| known == name)).collect();
+        let plain = owner.ask(path, &query).await.expect(200);
+        assert_eq!(ignored(&plain), BTreeSet::new(), "{}", read.id());
+        let foreign: BTreeSet<String> = CONVENTIONS.map(str::to_owned).into_iter().collect();
+        let foreign: BTreeSet<String> = foreign.into_iter().filter(|name| !known.contains(name)).collect();
+        for name in &foreign {
+            let one: Vec<_> = query.iter().copied().chain([(name.as_str(), "nonsense")]).collect();
+            let answer = owner.ask(path, &one).await.expect(200);
+            assert_eq!(ignored(&answer), BTreeSet::from([name.clone()]), "{}", read.id());
+            listed += 1;
+        }
+        let all: Vec<_> = query.iter().copied().chain(foreign.iter().map(|name| (name.as_str(), "nonsense"))).collect();
+        let answer = owner.ask(path, &all).await.expect(200);
+        assert_eq!(ignored(&answer), foreign, "{}", read.id());
+        // What a provider answers from its cache costs nothing.
+        if !read.path.ends_with("/keyword-research") && !read.path.ends_with("/backlinks") {
+            assert_eq!(without_ignored(&answer), without_ignored(&plain), "{}", read.id());
+        }
+    }
+    assert!(reads.len() >= 20 && listed > 100, "{} reads, {listed} parameters", reads.len());
+}
+
+#[tokio::test]
+async fn other_operations_refuse_the_conventions_that_mean_nothing_to_them() {
     let owner = shared().actor("owner").await;
     let property = owner.property("tinyfern").await;
     owner.made(&format!("/api/properties/{property}/share-links"), &json!({ "name": "Conventions" })).await;
-    let (mut listed, mut refused_by) = (0, BTreeSet::new());
+    let mut tried = 0;
     for operation in documented() {
+        let reads = operation.method == Method::GET;
         let (path, known) = (real_path(&owner, &operation, &property).await, names(&operation));
-        let foreign: Vec<&str> =
-            CONVENTIONS.into_iter().filter(|name| !known.iter().any(|known| known == name)).collect();
-        if !echoes(&operation) {
-            for name in foreign {
-                let hint = refused(&owner, &operation, &path, name).await;
-                assert_eq!(
-                    hint,
-                    format!("{name}: has no effect on this operation; leave it out"),
-                    "{}",
-                    operation.id()
-                );
-                refused_by.insert(operation.id().to_owned());
-            }
+        let foreign = CONVENTIONS.into_iter().filter(|name| !known.iter().any(|known| known == name));
+        if reads && (operation.path.starts_with("/api/properties/{id}") || operation.path.contains("{token}")) {
             continue;
         }
-        let mut query = vec![("startDate", "2026-11-02"), ("endDate", "2026-11-08")];
-        let plain = owner.ask(&path, &query).await.expect(200).json;
-        assert!(plain["meta"].get("ignored").is_none(), "{}", operation.id());
-        query.extend(foreign.iter().map(|name| (*name, "nonsense")));
-        let mut answer = owner.ask(&path, &query).await.expect(200).json;
-        let meta = answer["meta"].as_object_mut().unwrap();
-        let mut ignored: Vec<String> =
-            serde_json::from_value(meta.remove("ignored").unwrap_or_else(|| json!([]))).unwrap();
-        ignored.sort();
-        let mut expected = foreign.clone();
-        expected.sort_unstable();
-        assert_eq!(ignored, expected, "{}", operation.id());
-        assert_eq!(answer, plain, "{}", operation.id());
-        listed += ignored.len();
+        for name in foreign {
+            let hint = refused(&owner, &operation, &path, name).await;
+            assert_eq!(hint, format!("{name}: has no effect on this operation; leave it out"), "{}", operation.id());
+            tried += 1;
+        }
     }
-    assert!(listed > 10, "{listed}");
-    for export in ["exportPropertyPerformanceCsv", "exportPropertyQueryCountRaw"] {
-        assert!(refused_by.contains(export), "{refused_by:?}");
+    assert!(tried > 300, "{tried}");
+}
+
+/// Questions, and the parameters among them that have no effect beside the others.
+const IDLE: &[(&str, &str, &str)] = &[
+    ("performance", "scope=totals&queryLimit=5", "queryLimit"),
+    ("performance", "queryLimit=5&pageLimit=5&queryOffset=5&pageOffset=5", "queryLimit pageLimit queryOffset pageOffset"),
+    ("performance", "scope=series&sort=clicks&metricFilters=clicks>1", "sort metricFilters"),
+    ("performance", "scope=tables&queryLimit=5&pageLimit=5&queryOffset=5&pageOffset=5&sort=clicks&metricFilters=clicks>1", ""),
+    ("performance", "scope=all&queryLimit=5&granularity=week", ""),
+    ("performance", "scope=all&searchType=discover&queryLimit=5&queryOffset=5&pageLimit=5", "queryLimit queryOffset"),
+    ("performance", "scope=totals&granularity=week", "granularity"),
+    ("performance", "scope=tables&granularity=month", "granularity"),
+    ("performance", "scope=totals&granularity=hour", ""),
+    ("performance", "explainLimit=5", "explainLimit"),
+    ("performance", "explain=1&compare=previous_period&explainLimit=5", ""),
+    ("performance", "explain=0&compare=previous_period&explainLimit=5", "explainLimit"),
+    ("performance", "compare=previous_year&compareStart=2026-10-05&compareEnd=2026-10-11&scope=totals", "compare"),
+    ("performance", "scope=totals&startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", "dataState"),
+    ("performance", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", ""),
+    ("performance", "scope=totals&compare=previous_period&dataState=all", ""),
+    ("export", "table=countries&queryLimit=5", "queryLimit"),
+    ("export", "table=pages&queryLimit=5&queryOffset=5", "queryLimit queryOffset"),
+    ("export", "table=pages&pageLimit=5&pageOffset=5&sort=clicks&metricFilters=pages.clicks>1", ""),
+    ("export", "pageLimit=5&pageOffset=5&queryLimit=5", "pageLimit pageOffset"),
+    ("export", "table=devices&pageOffset=5&sort=clicks", "pageOffset"),
+    ("export", "compare=previous_year&compareStart=2026-10-05&compareEnd=2026-10-11", "compare"),
+    ("export", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", "dataState"),
+    ("export", "startDate=2026-11-02&endDate=2026-11-08&dataState=all", ""),
+    ("countries", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all&limit=5", "dataState"),
+    ("cannibalization", "classification=branded&includeBranded=true", "includeBranded"),
+    ("cannibalization", "classification=nonBranded&includeBranded=true", ""),
+    ("growth-opportunities", "classification=branded&includeBranded=false", "includeBranded"),
+    ("growth-opportunities", "kind=snippet&targetPosition=2", "targetPosition"),
+    ("growth-opportunities", "kind=rank&targetPosition=2", ""),
+    ("growth-opportunities", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", "dataState"),
+    ("query-insights", "limit=5&offset=5&sort=clicks&metricFilters=clicks>1&minImpressions=5", "limit offset sort metricFilters minImpressions"),
+    ("query-insights", "limit=5&offset=5&sort=clicks&minImpressions=5&compare=previous_period", ""),
+    ("query-insights", "classification=branded&includeBranded=true", "includeBranded"),
+    ("table-sparklines", "table=devices&keys=[\"MOBILE\",\"DESKTOP\"]&limit=1", "limit"),
+    ("table-sparklines", "table=devices&keys=[\"MOBILE\",\"DESKTOP\"]&sort=clicks&offset=1", ""),
+    ("table-sparklines", "table=devices&limit=1&sort=clicks", ""),
+    ("backlinks", "scope=summary&limit=5&offset=5&status=lost", "limit offset status"),
+    ("backlinks", "scope=links&limit=5&offset=5&status=lost", ""),
+    ("keyword-research", "provider=a&trend=true&limit=5", "trend"),
+    ("keyword-research", "keywords=fern&trend=true&limit=5", "trend"),
+    ("keyword-research", "provider=b&trend=true&language=de&limit=5", "language"),
+    ("", "headline=false&days=7&series=true", "days series"),
+    ("", "headline=true&days=7&series=true", ""),
+];
+
+#[tokio::test]
+async fn parameters_without_effect_beside_the_others_are_listed() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let credentials = json!({ "login": "good@demo.test", "password": "demo" });
+    owner.put("/api/integrations/provider-a", &credentials).await.expect(200);
+    owner.put("/api/integrations/provider-b", &json!({ "apiKey": "good-key" })).await.expect(200);
+    for (path, query, idle) in IDLE {
+        let slash = if path.is_empty() { "" } else { "/" };
+        let path = format!("/api/properties/{property}{slash}{path}");
+        let pairs: Vec<_> = query.split('&').map(|pair| pair.split_once('=').unwrap()).collect();
+        let all = owner.ask(&path, &pairs).await.expect(200);
+        let idle: BTreeSet<String> = idle.split(' ').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        assert_eq!(ignored(&all), idle, "{path}?{query}");
+        let is_paid = ["backlinks", "keyword-research"].iter().any(|paid| path.ends_with(paid));
+        if idle.is_empty() || is_paid {
+            continue;
+        }
+        let pairs: Vec<_> = pairs.into_iter().filter(|(name, _)| !idle.contains(*name)).collect();
+        let less = owner.ask(&path, &pairs).await.expect(200);
+        let (all, less) = (without_ignored(&all), without_ignored(&less));
+        assert_eq!((&all.0["data"], &all.0["meta"]["coverage"], &all.1), (&less.0["data"], &less.0["meta"]["coverage"], &less.1), "{query}");
     }
+    let list = owner.get("/api/properties?headline=false&days=7").await.expect(200);
+    assert_eq!(list.json["meta"]["ignored"], json!(["days"]));
+    // A value that is not allowed is refused wherever the parameter is taken.
+    let refused = owner.get(&format!("/api/properties/{property}/performance?scope=totals&queryLimit=0")).await;
+    assert!(refused.expect(400).hint().starts_with("queryLimit: "));
 }
 
 #[tokio::test]

@@ -258,8 +258,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// would run as a formula (`=`, `+`, `-`, `@` in front, or behind a semicolon, a tab or a line end) has a leading apostrophe.
     ///
     /// `X-Window` and `X-Compare-Window` name the days that the rows count, `X-Last-Final-Date` the last final day, `X-Warnings` the
-    /// facts that the numbers do not show. `X-Rows-Shown`, `X-Rows-Matched`, `X-Rows-Known`, `X-Total-Rows-Capped` and `X-Has-More` say
-    /// what `coverage` says in JSON. A window without a counted day is refused with `not_final_yet`.
+    /// facts that the numbers do not show. `X-Rows-Shown`, `X-Rows-Matched`, `X-Rows-Known`, `X-Rows-Ceiling`, `X-Total-Rows-Capped` and
+    /// `X-Has-More` say what `coverage` says in JSON. A window without a counted day is refused with `not_final_yet`.
     #[get("/api/properties/{id}/export")]
     #[etag(None)]
     #[errors(

@@ -15,7 +15,7 @@ use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
     models::{FilterLogic, FilterOperator, Name, Timestamp},
-    params::{Paging, Params, QueryParams, Text},
+    params::{Ignored, Paging, Params, QueryParams, Text},
     security::Caller,
 };
 
@@ -114,7 +114,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// As `listPropertySegments` shows it.
     #[get("/api/properties/{id}/segments/{segmentId}")]
     #[scope(SearchRead)]
-    async fn get_property_segment(&self, caller: Caller, segment_id: Path<Uuid>) -> Answered<Record<Segment>>;
+    async fn get_property_segment(&self, caller: Caller, segment_id: Path<Uuid>, ignored: Params<Ignored>) -> Answered<Record<Segment>>;
 
     /// Replace a segment
     ///
@@ -191,7 +191,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     async fn get_property_topic_cluster(
         &self,
         caller: Caller,
-        cluster_id: Path<Uuid>,
+        cluster_id: Path<Uuid>, ignored: Params<Ignored>
     ) -> Answered<Record<TopicCluster>>;
 
     /// Replace a topic cluster

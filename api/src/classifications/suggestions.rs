@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The parameter of the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct BrandedKeywordsParams {
     /// `true` adds `meta.suggestions`: terms that may be names of the brand, from the name of the site and from its navigational
     /// queries in web search in the last 28 final days.

@@ -58,6 +58,9 @@ fn success_headers(operation: &Operation) -> Vec<&'static str> {
     if operation.method == Method::GET {
         names.push("Cache-Control");
     }
+    if operation.takes_conventions() {
+        names.push("X-Ignored");
+    }
     if operation.idempotency == Some(Idempotency::Enforced) {
         names.extend(["Idempotency-Replayed", "Idempotency-Storage"]);
     }
@@ -281,6 +284,7 @@ fn shared_headers() -> Value {
         "Allow": header("Methods of the path.", text(), json!("GET, HEAD, OPTIONS, POST")),
         "ETag": header("Identifies this state of the answer. On the answer to a write it is the record's `etag`.", text(), json!("W/\"5f2b9c\"")),
         "Cache-Control": header("`private`: only the caller's own cache may store the answer. `no-store`, for no cache, on refusals, on answers to a session cookie and on the export of personal data.", text(), json!("private")),
+        "X-Ignored": header("Parameters of the request that had no effect, as in `meta.ignored`; absent without any.", text(), json!("scope, pageLimit")),
         "Idempotency-Replayed": header("On requests with a key: true if this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
         "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
     });

@@ -5,7 +5,7 @@ use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
 use super::{Provider, ProviderMeta};
-use crate::params::{QueryParams, Whole};
+use crate::params::{Ignored, QueryParams, Whole};
 
 /// Parameters of the backlinks.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
@@ -26,6 +26,9 @@ pub struct BacklinksParams {
     /// Maximum number of links, and of referring domains.
     #[param(default = "100", example = "100")]
     pub limit: Whole<1, 1000>,
+    /// The parameters without effect.
+    #[param(flatten)]
+    pub ignored: Ignored,
 }
 
 /// A part of the backlinks.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Provider, ProviderMeta};
 use crate::{
     models::{Metrics, Window},
-    params::{ParamValue, QueryParams, Whole},
+    params::{Ignored, ParamValue, QueryParams, Whole},
 };
 
 /// The maximum number of seeds.
@@ -116,6 +116,9 @@ pub struct KeywordResearchParams {
     /// Maximum number of rows, and of the property's queries that are asked about. Several seeds share it evenly.
     #[param(default = "100", example = "100")]
     pub limit: Whole<1, MAX_ROWS>,
+    /// The parameters without effect.
+    #[param(flatten)]
+    pub ignored: Ignored,
 }
 
 /// Results of keyword research.
@@ -173,6 +176,8 @@ pub struct KeywordResearch {
     /// Ideas that can be had, if the provider says how many it knows: at most 700, which several seeds share evenly. Absent for the
     /// property's own queries.
     pub rows_matched: Option<u64>,
+    /// Ideas up to which the answer can go on with a larger `limit`, all seeds together: 700. Absent as `rowsMatched`.
+    pub rows_ceiling: Option<u64>,
     /// True if the provider knows ideas that cannot be had with these seeds: longer seeds bring them. Absent as `rowsMatched`.
     pub total_rows_capped: Option<bool>,
     /// True if a larger `limit` brings more ideas. Absent as `rowsMatched`.

@@ -19,6 +19,9 @@ pub struct ProviderMeta {
     pub cost: Option<ProviderCost>,
     /// Remaining balance: the balance of the last test, less the charges here since. Absent if the provider reports none.
     pub balance: Option<ProviderBalance>,
+    /// Parameters of the request that had no effect; absent without any.
+    #[oai(validator(max_items = 20))]
+    pub ignored: Option<Vec<String>>,
 }
 
 /// Cost of an answer.

@@ -77,12 +77,15 @@ pub struct TableCoverage {
     /// opportunities, of which a query may have two. Absent where the rows shown belong to rows of another list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_matched: Option<u64>,
-    /// Rows that were read for the list, up to the fetch ceiling of 5,000 for query and page tables and 50,000 for analyses of
-    /// queries and rows by any dimensions, in each window. A list with rows of both windows counts each key once. Branded queries do not count where the
+    /// Rows that were read for the list, up to `rowsCeiling` in each window. A list with rows of both windows counts each key once. Branded queries do not count where the
     /// analysis leaves them out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_known: Option<u64>,
-    /// True if reading reached the fetch ceiling in a window whose rows the list has, so there may be more rows.
+    /// Rows up to which the list is read, in each window: 5,000 for query and page tables, 25,000 for other tables, and 50,000 for analyses
+    /// of queries and rows by any dimensions. By day, it is the number of rows of one day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_ceiling: Option<u64>,
+    /// True if reading reached `rowsCeiling` in a window whose rows the list has, so there may be more rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rows_capped: Option<bool>,
     /// True if more rows match than are shown: a larger offset or limit shows them.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{QueryParams, Whole};
+use super::{Ignored, QueryParams, Whole};
 use crate::answer::ListMeta;
 
 /// The page of a list of records. Without parameters it is the whole list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct Paging {
     /// Maximum number of records in the answer. Without it: all that follow `offset`. `meta.total` counts all, and `meta.hasMore` says
     /// if some follow.
@@ -15,15 +15,18 @@ pub struct Paging {
     /// Number of records to skip, in the order of the list.
     #[param(default = "0", example = "50")]
     pub offset: Whole<0, 100_000>,
+    /// The parameters without effect.
+    #[param(flatten)]
+    pub ignored: Ignored,
 }
 
 impl Paging {
     /// The whole list.
-    pub const WHOLE: Self = Self { limit: None, offset: Whole(0) };
+    pub const WHOLE: Self = Self { limit: None, offset: Whole(0), ignored: Ignored::NONE };
 
     /// Returns the indices of the page in a list of `total` records.
     #[must_use]
-    pub fn range(self, total: usize) -> Range<usize> {
+    pub fn range(&self, total: usize) -> Range<usize> {
         let first = total.min(self.offset.0 as usize);
         let most = self.limit.map_or(usize::MAX, |limit| limit.0 as usize);
         first..total.min(first.saturating_add(most))
@@ -31,15 +34,15 @@ impl Paging {
 
     /// Returns the page of a list, and its place in it.
     #[must_use]
-    pub fn page<T>(self, all: Vec<T>) -> (Vec<T>, ListMeta) {
+    pub fn page<T>(&self, all: Vec<T>) -> (Vec<T>, ListMeta) {
         let (meta, page) = (self.meta(all.len()), self.range(all.len()));
         (all.into_iter().skip(page.start).take(page.len()).collect(), meta)
     }
 
     /// Returns the place of the page in a list of `total` records.
     #[must_use]
-    pub fn meta(self, total: usize) -> ListMeta {
-        ListMeta { total: total as u64, has_more: self.range(total).end < total }
+    pub fn meta(&self, total: usize) -> ListMeta {
+        ListMeta { total: total as u64, has_more: self.range(total).end < total, ignored: self.ignored.names() }
     }
 }
 
@@ -59,8 +62,8 @@ mod tests {
             (Some(1000), 5, vec![], false),
             (None, 100_000, vec![], false),
         ] {
-            let paging = Paging { limit: limit.map(Whole), offset: Whole(offset) };
-            assert_eq!(paging.page(vec![0, 1, 2, 3, 4]), (page, ListMeta { total: 5, has_more }), "{limit:?} {offset}");
+            let paging = Paging { limit: limit.map(Whole), offset: Whole(offset), ..Paging::WHOLE };
+            assert_eq!(paging.page(vec![0, 1, 2, 3, 4]), (page, ListMeta { total: 5, has_more, ignored: None }), "{limit:?} {offset}");
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Query parameters that an operation does not take: refused with the name that was meant, or ignored and listed.
+//! Query parameters that an operation does not take: refused with the name that was meant, or listed as without effect.
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ParameterDoc, QueryPairs, QueryParams};
+use super::{ParameterDoc, QueryPairs, QueryParams, idle::idle};
 use crate::{
     error::ApiError,
     operation::{self, Operation},
 };
 
-/// The parameters that the conventions of property-scoped routes name. An analysis to which one of them means nothing ignores
-/// it and lists it in `meta.ignored`.
+/// The parameters that the conventions of property-scoped routes name. A read to which one of them means nothing lists it in
+/// `meta.ignored`, or in `X-Ignored` of a CSV.
 const CONVENTIONS: [&str; 10] = [
     "startDate",
     "endDate",
@@ -23,9 +23,6 @@ const CONVENTIONS: [&str; 10] = [
     "queryLimit",
     "pageLimit",
 ];
-
-/// The name of a comparison, and the dates that make it mean nothing.
-const BOTH_FORMS: [&str; 3] = ["compare", "compareStart", "compareEnd"];
 
 /// The parameter that asks other services for a dry run. It is never ignored, because the write would be made.
 const DRY_RUN: &str = "dryRun";
@@ -49,7 +46,7 @@ const SYNONYMS: [(&[&str], &[&str]); 9] = [
     (&["compareto", "comparison"], &["compare"]),
 ];
 
-/// The parameters of a request that mean nothing to its operation.
+/// The parameters of a request that have no effect on its answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Ignored(pub Vec<&'static str>);
 
@@ -64,6 +61,9 @@ impl QueryParams for Ignored {
 }
 
 impl Ignored {
+    /// None.
+    pub const NONE: Self = Self(Vec::new());
+
     /// The names, if there are any.
     #[must_use]
     pub fn names(&self) -> Option<Vec<String>> {
@@ -71,7 +71,8 @@ impl Ignored {
     }
 }
 
-/// Judges the names of a query string. Returns the names that the operation ignores.
+/// Judges the names of a query string. Returns those without effect: names of the conventions that mean nothing to the operation, whose
+/// values nobody reads, and parameters that mean nothing beside the others.
 ///
 /// # Errors
 /// `invalid_request` for a name that is neither a parameter of the operation nor ignored. The hint has the parameter that was meant,
@@ -85,15 +86,13 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
     for name in query.names().filter(|name| known.iter().all(|parameter| parameter.name != *name)) {
         let convention = CONVENTIONS.into_iter().find(|convention| *convention == name);
         match convention {
-            Some(convention) if operation.question.is_some() => ignored.0.push(convention),
+            Some(convention) if operation.takes_conventions() => ignored.0.push(convention),
             Some(_) => return Err(ApiError::invalid(name, "has no effect on this operation; leave it out")),
             None if name == DRY_RUN => return Err(no_dry_run(operation)),
             None => return Err(misspelt(name, &known)),
         }
     }
-    if operation.question.is_some() && BOTH_FORMS.iter().all(|name| query.names().any(|given| given == *name)) {
-        ignored.0.push(BOTH_FORMS[0]);
-    }
+    ignored.0.extend(idle(operation.id, &known, &query));
     Ok(ignored)
 }
 
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_near_name_or_a_synonym_is_named() {
-        let (performance, export) = ("/api/properties/x/performance", "/api/properties/x/export");
+        let performance = "/api/properties/x/performance";
         for (path, query, hint) in [
             (performance, "filter=1", "filter: not a parameter here; did you mean filters?"),
             (performance, "searchtype=image", "searchtype: not a parameter here; did you mean searchType?"),
@@ -168,7 +167,6 @@ mod tests {
             (performance, "sope=all&%73cope=all", "sope: not a parameter here; did you mean scope?"),
             (performance, "socpe=all", "socpe: not a parameter here; did you mean scope?"),
             (performance, "=", "query string: a parameter has no name; leave it out"),
-            (export, "scope=all", "scope: has no effect on this operation; leave it out"),
             ("/api/tags/x", "page=2", "page: not a parameter here; this operation takes no query parameters"),
             ("/api/properties", "day=7", "day: not a parameter here; did you mean days?"),
         ] {
@@ -230,13 +228,18 @@ mod tests {
     }
 
     #[test]
-    fn conventional_parameters_are_ignored_where_the_answer_lists_them() {
+    fn conventional_parameters_are_ignored_where_they_mean_nothing() {
         assert_eq!(
             judged("/api/properties/x/countries", "scope=x&queryLimit=1&limit=2"),
             Ok(vec!["queryLimit", "scope"])
         );
         assert_eq!(judged("/api/properties/x/performance", "scope=all&&"), Ok(vec![]));
-        assert!(judged("/api/properties/x/segments", "scope=all").is_err());
+        assert_eq!(judged("/api/properties/x/segments/y", "scope=all"), Ok(vec!["scope"]));
+        assert_eq!(judged("/api/properties/x/query-count-raw", "pageLimit=x"), Ok(vec!["pageLimit"]));
+        assert_eq!(
+            judged("/api/properties", "scope=all"),
+            Err("scope: has no effect on this operation; leave it out".to_owned())
+        );
         assert!(judged("/api/tags", "").is_ok());
     }
 }

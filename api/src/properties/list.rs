@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     answer::ListMeta,
     models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
-    params::{Paging, ParamValue, QueryParams, Sort, Text, Whole},
+    params::{Ignored, Paging, ParamValue, QueryParams, Sort, Text, Whole},
 };
 
 /// The days of headline metrics.
@@ -23,7 +23,7 @@ pub struct HeadlineParams {
 }
 
 /// Parameters of one property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct PropertyParams {
     /// The days of the headline metrics.
     #[param(flatten)]
@@ -31,6 +31,9 @@ pub struct PropertyParams {
     /// False leaves the headline out. Nothing is then read from the search engine, and `access` is what is known without it.
     #[param(default = "true", example = "true")]
     pub headline: bool,
+    /// The parameters without effect.
+    #[param(flatten)]
+    pub ignored: Ignored,
 }
 
 /// The properties to list or to sum up. Without parameters: all that the caller can see.
@@ -176,6 +179,9 @@ pub struct PropertyMeta {
     /// Facts about the windows of the headlines that their numbers do not show; absent without any.
     #[oai(validator(max_items = 100))]
     pub warnings: Option<Vec<Warning>>,
+    /// Parameters of the request that had no effect; absent without any.
+    #[oai(validator(max_items = 20))]
+    pub ignored: Option<Vec<String>>,
 }
 
 /// A tracked property that the caller can see.

@@ -38,9 +38,15 @@ impl Known {
 }
 
 /// The part of the data that a list shows. `shown` is `None` for answers that list no rows, and `whole` for tables whose rows
-/// overlap, so that their clicks cannot be added up, and where no day is counted.
+/// overlap, so that their clicks cannot be added up, and where no day is counted. Reading went up to `ceiling` rows.
 #[must_use]
-pub fn coverage(known: Known, shown: Option<Shown>, aggregation: Aggregation, whole: Option<Whole>) -> TableCoverage {
+pub fn coverage(
+    known: Known,
+    ceiling: usize,
+    shown: Option<Shown>,
+    aggregation: Aggregation,
+    whole: Option<Whole>,
+) -> TableCoverage {
     // The sum of no rows is -0, and no share is.
     let share = |clicks: Option<f64>, of: fn(&Whole) -> f64| {
         Some((clicks? + 0.0) / whole.as_ref().map(of).filter(|of| *of > 0.0)?)
@@ -53,6 +59,7 @@ pub fn coverage(known: Known, shown: Option<Shown>, aggregation: Aggregation, wh
         rows_shown: shown.map(|shown| shown.rows as u64),
         rows_matched: shown.and_then(|shown| shown.matched).map(|rows| rows as u64),
         rows_known: Some(known.rows as u64),
+        rows_ceiling: Some(ceiling as u64),
         total_rows_capped: Some(known.capped),
         has_more: shown.and_then(|shown| shown.more),
         order_exact: shown.and_then(|shown| shown.exact),
@@ -80,7 +87,7 @@ mod tests {
         let rows = LISTED.map(|(key, clicks)| (key, Metrics::of_row(clicks, clicks * 10.0, Some(2.0))));
         let listing = Listing { rows: &rows, capped: true };
         let shown = shown.map(|limit| Shown::first(listing, limit));
-        coverage(Known::of(listing), shown, Aggregation::ByProperty, whole)
+        coverage(Known::of(listing), 3, shown, Aggregation::ByProperty, whole)
     }
 
     const WHOLE: Option<Whole> = Some(Whole { property: 32.0, slice: 16.0 });
@@ -92,6 +99,7 @@ mod tests {
         assert_eq!((coverage.clicks, coverage.has_more), (Some(8), Some(true)));
         assert_eq!((coverage.clicks_share, coverage.slice_share), (Some(0.25), Some(0.5)));
         assert_eq!((coverage.known_share, coverage.total_rows_capped), (Some(9.0 / 32.0), Some(true)));
+        assert_eq!(coverage.rows_ceiling, Some(3));
         assert_eq!(said(Some(3), WHOLE).has_more, Some(false));
     }
 
@@ -102,6 +110,7 @@ mod tests {
             available: true,
             aggregation: Some(Aggregation::ByProperty),
             rows_known: Some(3),
+            rows_ceiling: Some(3),
             total_rows_capped: Some(true),
             known_share: Some(9.0 / 32.0),
             ..TableCoverage::default()
@@ -120,7 +129,7 @@ mod tests {
     fn the_share_of_no_rows_is_zero() {
         let shown = Shown { clicks: -0.0, ..Shown::default() };
         let known = Known { rows: 0, clicks: -0.0, capped: false };
-        let coverage = coverage(known, Some(shown), Aggregation::ByProperty, WHOLE);
+        let coverage = coverage(known, 3, Some(shown), Aggregation::ByProperty, WHOLE);
         for share in [coverage.clicks_share, coverage.slice_share, coverage.known_share] {
             assert!(share.unwrap().is_sign_positive(), "{coverage:?}");
         }

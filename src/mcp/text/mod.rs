@@ -142,8 +142,8 @@ fn coverage(table: &str, of: &TableCoverage, out: &mut String) {
     if of.order_exact == Some(false) {
         said.push_str("; rows that could not be read may belong before or among these");
     }
-    if of.total_rows_capped == Some(true) {
-        said.push_str("; the search engine may have more rows than could be read");
+    if let (Some(true), Some(ceiling)) = (of.total_rows_capped, of.rows_ceiling) {
+        let _ = write!(said, "; at most {ceiling} rows of a window are read, and the search engine may have more");
     }
     line(out, &said);
 }
@@ -271,12 +271,12 @@ mod tests {
         let coverage = json!({
                 "coverage": {
                     "pages": { "available": true, "rowsKnown": 9, "knownShare": 0.75 },
-                    "queries": { "available": true, "rowsShown": 2, "rowsMatched": 30, "rowsKnown": 40, "clicksShare": 0.25, "sliceShare": 0.5, "knownShare": 0.75, "totalRowsCapped": true },
+                    "queries": { "available": true, "rowsShown": 2, "rowsMatched": 30, "rowsKnown": 40, "clicksShare": 0.25, "sliceShare": 0.5, "knownShare": 0.75, "rowsCeiling": 40, "totalRowsCapped": true },
                 },
         });
         let expected = "Window: 2026-10-22 to 2026-11-18\n\
             Table pages: rows known 9; clicks: 75.0 % of the property's in all known rows\n\
-            Table queries: rows shown 2, matched 30, known 40; clicks: 25.0 % of the property's, 50.0 % of the slice's, 75.0 % of the property's in all known rows; the search engine may have more rows than could be read\n\
+            Table queries: rows shown 2, matched 30, known 40; clicks: 25.0 % of the property's, 50.0 % of the slice's, 75.0 % of the property's in all known rows; at most 40 rows of a window are read, and the search engine may have more\n\
             totals: clicks=76 ctr=0.0837\n\
             totals.change.clicks: absolute=8\n\
             \n\

@@ -72,11 +72,11 @@ impl Readings {
         self.all().map(|reading| reading.read_at)
     }
 
-    /// Returns the coverage of these rows. Search appearances overlap, so their clicks do not add up to a share.
-    pub(super) fn coverage(&self, asked: &Asked, known: Known, shown: Shown) -> TableCoverage {
+    /// Returns the coverage of these rows, which are read up to a ceiling. Search appearances overlap, so their clicks do not add up to a share.
+    pub(super) fn coverage(&self, asked: &Asked, (known, ceiling): (Known, usize), shown: Shown) -> TableCoverage {
         let overlap = self.dimensions.contains(&Dimension::SearchAppearance);
         let whole = (asked.is_counted() && !overlap).then(|| self.wholes.clicks());
-        coverage::coverage(known, Some(shown), asked.settled.aggregation_by(&self.dimensions).into(), whole)
+        coverage::coverage(known, ceiling, Some(shown), asked.settled.aggregation_by(&self.dimensions).into(), whole)
     }
 }
 
@@ -165,7 +165,7 @@ fn answer(
         meta: PerformanceQueryMeta {
             answer: meta,
             question: Echo::of(query),
-            coverage: RowsCoverage { rows: readings.coverage(asked, known, shown) },
+            coverage: RowsCoverage { rows: readings.coverage(asked, (known, ENGINE_CEILING), shown) },
         },
     }
 }

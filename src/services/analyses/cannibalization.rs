@@ -17,7 +17,7 @@ use api::{
     models::Window,
     params::Echo,
 };
-use search_engine::{Dimension, Plan, Reading};
+use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading};
 
 use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
@@ -149,8 +149,8 @@ fn answer(
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
             coverage: CannibalizationCoverage {
-                queries: asked.coverage(Known::of(queries.listing()), Some(shown), false, &readings.wholes),
-                query_pages: asked.coverage(pages_known, Some(pages_shown), true, &readings.wholes_by_page),
+                queries: asked.coverage((Known::of(queries.listing()), ENGINE_CEILING), Some(shown), false, &readings.wholes),
+                query_pages: asked.coverage((pages_known, ENGINE_CEILING), Some(pages_shown), true, &readings.wholes_by_page),
             },
             thresholds,
         },

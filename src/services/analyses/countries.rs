@@ -16,7 +16,7 @@ use api::{
     models::Window,
     params::Echo,
 };
-use search_engine::{Dimension, Reading, countries::COUNTRIES, label};
+use search_engine::{Dimension, ENGINE_CEILING, Reading, countries::COUNTRIES, label};
 
 use super::{
     Asked, Listed,
@@ -51,7 +51,7 @@ pub async fn breakdown(
             meta: CountriesMeta {
                 answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
                 question: Echo::of(params),
-                coverage: CountriesCoverage { countries: readings.coverage(asked, known, shown) },
+                coverage: CountriesCoverage { countries: readings.coverage(asked, (known, table_cap(Dimension::Country)), shown) },
             },
         }
     };
@@ -80,7 +80,7 @@ pub async fn timeseries(
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(params),
                 coverage: CountriesCoverage {
-                    countries: readings.coverage(asked, Known::of(listing), Shown::first(listing, top)),
+                    countries: readings.coverage(asked, (Known::of(listing), ENGINE_CEILING), Shown::first(listing, top)),
                 },
             },
         }

@@ -108,6 +108,7 @@ pub async fn breakdown(
         shown: shown.rows,
         matched: shown.matched.unwrap_or(shown.rows),
         known: known.rows,
+        ceiling: table_cap(dimension),
         capped: known.capped,
         more: shown.more.unwrap_or_default(),
     };

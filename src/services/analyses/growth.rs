@@ -19,7 +19,7 @@ use api::{
     },
     params::Echo,
 };
-use search_engine::{Condition, Dimension, Plan, Reading};
+use search_engine::{Condition, Dimension, ENGINE_CEILING, Plan, Reading};
 
 use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
@@ -152,7 +152,7 @@ fn answer<'r>(
         meta: GrowthMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
-            coverage: QueryCoverage { queries: asked.coverage(known, Some(shown), false, &readings.wholes) },
+            coverage: QueryCoverage { queries: asked.coverage((known, ENGINE_CEILING), Some(shown), false, &readings.wholes) },
             thresholds,
         },
     }

@@ -169,10 +169,16 @@ impl Asked {
         self.settled.meta(&self.freshness, oldest.unwrap_or(self.freshness.read_at), analysed)
     }
 
-    /// Returns the coverage of an analysis that uses all rows known and shows some, or none.
-    fn coverage(&self, known: Known, shown: Option<Shown>, by_page: bool, wholes: &Wholes) -> TableCoverage {
+    /// Returns the coverage of an analysis that uses all rows known, which are read up to a ceiling, and shows some, or none.
+    fn coverage(
+        &self,
+        (known, ceiling): (Known, usize),
+        shown: Option<Shown>,
+        by_page: bool,
+        wholes: &Wholes,
+    ) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
-        coverage::coverage(known, shown, aggregation.into(), self.is_counted().then(|| wholes.clicks()))
+        coverage::coverage(known, ceiling, shown, aggregation.into(), self.is_counted().then(|| wholes.clicks()))
     }
 }
 

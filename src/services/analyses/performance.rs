@@ -323,5 +323,5 @@ fn table_coverage(asked: &Settled, material: &Material, table: Dimension, known:
     };
     let clicks = |reading: &Option<Arc<Reading>>| Some(total(reading.as_deref()?).clicks);
     let whole = wholes.and_then(|[property, slice]| Some(Whole { property: clicks(property)?, slice: clicks(slice)? }));
-    coverage::coverage(known, Some(shown), asked.aggregation_by(&[table]).into(), whole)
+    coverage::coverage(known, table_cap(table), Some(shown), asked.aggregation_by(&[table]).into(), whole)
 }

@@ -139,7 +139,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
     let min_impressions = params.min_impressions.0.into();
     let sides = listed.sides();
     let (movers, shown) = sides.previous.map(|_| movers(sides, min_impressions, page)).unzip();
-    let queries = asked.coverage(sides.known(), shown, false, &readings.wholes);
+    let queries = asked.coverage((sides.known(), ENGINE_CEILING), shown, false, &readings.wholes);
     let sampled = readings.non_branded.as_ref().unwrap_or(&readings.queries.current.reading);
     QueryInsightsAnswer {
         data: QueryInsights {

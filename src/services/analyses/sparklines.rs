@@ -220,12 +220,13 @@ fn answer(
     });
     let rows = rows.collect();
     let by_page = params.table == SparklineTable::Pages;
-    let coverage = SparklinesCoverage { rows: asked.coverage(known, Some(shown), by_page, &readings.wholes) };
+    let ceiling = readings.table.as_ref().map_or(ENGINE_CEILING, |_| table_cap(dimension(params.table)));
+    let rows_coverage = asked.coverage((known, ceiling), Some(shown), by_page, &readings.wholes);
     SparklinesAnswer {
         meta: SparklinesMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.now.is_empty()),
             question: Echo::of(params),
-            coverage,
+            coverage: SparklinesCoverage { rows: rows_coverage },
         },
         data: Sparklines { table: params.table, rows },
     }

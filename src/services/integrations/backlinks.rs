@@ -47,7 +47,7 @@ impl Integrations {
             domains: None,
         };
         fill(&mut data, &answers, params.offset.0.into());
-        Ok(BacklinksAnswer { meta: self.meta(member, &opened, &answers, now).await?, data })
+        Ok(BacklinksAnswer { meta: self.meta(member, &opened, &answers, (now, &params.ignored)).await?, data })
     }
 }
 

@@ -13,7 +13,10 @@ mod view;
 use std::sync::Arc;
 
 use ::store::rate_limit::RateLimits;
-use api::integrations::{Provider, ProviderCost, ProviderMeta};
+use api::{
+    integrations::{Provider, ProviderCost, ProviderMeta},
+    params::Ignored,
+};
 use chrono::{DateTime, Utc};
 use futures_util::future::try_join_all;
 use seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError};
@@ -97,7 +100,7 @@ impl Integrations {
         member: &Member,
         opened: &Opened,
         answers: &Answers,
-        otherwise: DateTime<Utc>,
+        (otherwise, ignored): (DateTime<Utc>, &Ignored),
     ) -> Result<ProviderMeta, Error> {
         let row = store::one_of_user(&self.search.db, member.user.id, opened.provider).await?;
         let is_holder = |row: &_| store::holder(&self.search.secrets, row).is_ok_and(|holder| holder == opened.holder);
@@ -108,6 +111,7 @@ impl Integrations {
             cached_at: answers.oldest().unwrap_or(otherwise).into(),
             cost: answers.cost().map(|cost| ProviderCost { amount: cost.to_f64(), unit }),
             balance: row.as_ref().and_then(view::balance),
+            ignored: ignored.names(),
         })
     }
 }

@@ -58,11 +58,12 @@ impl Integrations {
         let ideas = params.keywords.as_ref().and_then(|_| Reachable::of(&answers));
         Ok(KeywordResearchAnswer {
             meta: KeywordResearchMeta {
-                answer: self.meta(member, &opened, &answers, own.reading.read_at).await?,
+                answer: self.meta(member, &opened, &answers, (own.reading.read_at, &params.ignored)).await?,
                 country_from,
             },
             data: KeywordResearch {
                 rows_matched: ideas.map(|ideas| ideas.rows),
+                rows_ceiling: ideas.map(|_| MAX_ROWS.into()),
                 total_rows_capped: ideas.map(|ideas| ideas.capped),
                 has_more: ideas.map(|ideas| ideas.go_on_after(limit as u64)),
                 keywords: params.keywords.as_ref().map(|seeds| seeds.0.clone()),

@@ -90,7 +90,7 @@ pub async fn one(
     config: &Config,
     member: &Member,
     id: Uuid,
-    params: PropertyParams,
+    params: &PropertyParams,
 ) -> Result<PropertyAnswer, Error> {
     let visible = visible(&search.db, config, member, search.clock.now()).await?;
     let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
@@ -98,7 +98,7 @@ pub async fn one(
         return Ok(PropertyAnswer { data: unread_entry(search, listed), meta: None });
     }
     let mut entries = Entries::read(search, vec![listed], params.metrics).await;
-    let meta = entries.meta(search);
+    let meta = entries.meta(search).map(|meta| PropertyMeta { ignored: params.ignored.names(), ..meta });
     Ok(PropertyAnswer { data: entries.data.pop().ok_or(Error::NotFound)?, meta })
 }
 
@@ -136,6 +136,7 @@ impl Entries {
         self.least.map(|least| PropertyMeta {
             freshness: question::freshness(&least),
             warnings: (!incidents.is_empty()).then_some(incidents),
+            ignored: None,
         })
     }
 }

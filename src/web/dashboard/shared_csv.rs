@@ -184,6 +184,7 @@ fn counted(rows: &[TableRow], coverage: &TableCoverage) -> CsvRows {
         shown: rows.len(),
         matched: number(coverage.rows_matched),
         known: number(coverage.rows_known),
+        ceiling: number(coverage.rows_ceiling),
         capped: coverage.total_rows_capped.unwrap_or_default(),
         more: coverage.has_more.unwrap_or_default(),
     }

@@ -30,17 +30,18 @@ pub fn tally(rows: impl IntoIterator<Item = Sum>) -> Tally {
 /// The rows that an answer lists, and the number of rows on all pages, unless they belong to rows of another list.
 pub type Listed = (Tally, Option<usize>);
 
-/// The expected coverage of a list. `property` and `slice` are the clicks that the shares are of.
+/// The expected coverage of a list that is read up to a ceiling. `property` and `slice` are the clicks that the shares are of.
 pub fn coverage_said(
     count: Count,
-    capped: bool,
+    (capped, ceiling): (bool, usize),
     (listed, known): (Option<Listed>, Tally),
     property: u64,
     slice: u64,
 ) -> Value {
     let aggregation = if count == Count::ByPage { "byPage" } else { "byProperty" };
-    let mut said =
-        json!({ "available": true, "aggregation": aggregation, "rowsKnown": known.0, "totalRowsCapped": capped });
+    let mut said = json!({
+        "available": true, "aggregation": aggregation, "rowsKnown": known.0, "rowsCeiling": ceiling, "totalRowsCapped": capped,
+    });
     let mut share = |name: &str, part: u64, whole: u64| {
         if whole > 0 {
             said[name] = (part as f64 / whole as f64).into();

@@ -20,7 +20,7 @@ use search_engine::{Dimension, Reading};
 
 use self::{
     events::Events,
-    readings::{BothWindows, ExplanationReadings, PARTITIONS, Plans},
+    readings::{BothWindows, ExplanationReadings, PARTITIONS, Plans, cap_of},
 };
 use super::{Asked, Listed, compared::Compared, requests::Requests, search_data::SearchData, total};
 use crate::{error::Error, services::access::ReadableProperty};
@@ -149,7 +149,7 @@ impl Material {
         let wholes = if by_page { &self.readings.wholes_by_page } else { &self.readings.wholes };
         let [current, previous] = windows.each_ref().map(|reading| Listed::of(reading));
         let known = Sides { current: current.listing(), previous: Some(previous.listing()) }.known();
-        self.asked.coverage(known, Some(shown), by_page, wholes)
+        self.asked.coverage((known, cap_of(partition)), Some(shown), by_page, wholes)
     }
 }
 

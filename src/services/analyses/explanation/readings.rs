@@ -90,12 +90,16 @@ impl Plans {
     }
 }
 
+/// Returns the maximum number of rows that a partition reads.
+pub fn cap_of(partition: Dimension) -> usize {
+    if matches!(partition, Dimension::Query | Dimension::Page) { ENGINE_CEILING } else { WHOLE }
+}
+
 /// Makes all readings in parallel.
 pub async fn read(asked: &Asked, plans: &Plans, windows: [Window; 2]) -> Result<ExplanationReadings, Error> {
     let (settled, Plans { own, slice, brand, curve }) = (&asked.settled, plans);
     let partition = |dimension| {
-        let cap = if matches!(dimension, Dimension::Query | Dimension::Page) { ENGINE_CEILING } else { WHOLE };
-        let part = settled.has(dimension).then(|| settled.part(windows[0], &[dimension], cap));
+        let part = settled.has(dimension).then(|| settled.part(windows[0], &[dimension], cap_of(dimension)));
         read_if(asked, windows, part, Some(own))
     };
     let totals = settled.part(windows[0], &[], 1);

@@ -83,7 +83,7 @@ impl Case {
             assert!(said.get("clicks").is_none() && said.get("knownShare").is_none(), "{said}");
         } else {
             let rows = (expected.shown(), expected.known);
-            self.coverage_counted(&meta["coverage"]["rows"], count, expected.capped, rows);
+            self.coverage_counted(&meta["coverage"]["rows"], count, (expected.capped, CEILING), rows);
         }
         self.meta(meta, count);
         assert_eq!(meta["question"]["dimensions"], json!(dimensions));

@@ -46,6 +46,8 @@ impl Case {
         let expected = self.rows(table, if limited { limit.unwrap_or(super::CEILING) } else { usize::MAX });
         let capped = limited && expected.capped;
         assert_eq!(answer.header("x-total-rows-capped"), capped.to_string(), "{table} of {self:?}");
+        let ceiling = if limited { super::CEILING } else { 25_000 };
+        assert_eq!(answer.header("x-rows-ceiling"), ceiling.to_string(), "{table} of {self:?}");
         let (shown, known) = (expected.rows.len(), expected.known.0);
         for (name, rows) in [("x-rows-shown", shown), ("x-rows-matched", known), ("x-rows-known", known)] {
             assert_eq!(answer.header(name), rows.to_string(), "{name} of {table} of {self:?}");

@@ -158,12 +158,19 @@ impl Case {
     /// The same for a list that was cut or not.
     #[track_caller]
     pub fn coverage_of(&self, said: &Value, table: &str, capped: bool, rows: (Tally, Tally)) {
-        self.coverage_counted(said, self.count_of(table), capped, rows);
+        let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { 25_000 };
+        self.coverage_counted(said, self.count_of(table), (capped, ceiling), rows);
     }
 
-    /// The same for rows that are counted so.
+    /// The same for rows that are counted so, and read up to a ceiling.
     #[track_caller]
-    pub fn coverage_counted(&self, said: &Value, count: Count, capped: bool, (shown, known): (Tally, Tally)) {
+    pub fn coverage_counted(
+        &self,
+        said: &Value,
+        count: Count,
+        capped: (bool, usize),
+        (shown, known): (Tally, Tally),
+    ) {
         let clicks = |case: &Self| case.total(count, self.counted()).clicks;
         let (property, slice) = (clicks(&self.of_everything()), clicks(&self.without_query_conditions()));
         let mut expected = coverage_said(count, capped, (Some((shown, Some(known.0))), known), property, slice);

@@ -22,7 +22,7 @@ impl Case {
         let rows = json["data"]["rows"].as_array().unwrap().iter().filter(|row| row["known"] == true);
         let sum = |row: &Value| counted.get(row["key"].as_str().unwrap()).copied().unwrap_or_default();
         let rows = tally(rows.map(sum));
-        self.coverage(&json["meta"]["coverage"]["rows"], table, rows, rows);
+        self.coverage_counted(&json["meta"]["coverage"]["rows"], self.count_of(table), (false, 50_000), (rows, rows));
         if !known.is_empty() {
             // The metadata names the aggregation of the rows, which for pages is always by page.
             self.meta(&json["meta"], self.count());

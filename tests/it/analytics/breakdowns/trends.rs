@@ -64,7 +64,12 @@ impl Case {
         let first = |rows: usize| tally(ranked.iter().take(rows).map(|(_, sum)| *sum));
         self.meta(&json["meta"], self.count());
         let coverage = &json["meta"]["coverage"]["countries"];
-        self.coverage(coverage, "countries", first(named.len()), first(usize::MAX));
+        self.coverage_counted(
+            coverage,
+            self.count_of("countries"),
+            (false, 50_000),
+            (first(named.len()), first(usize::MAX)),
+        );
         json
     }
 

@@ -75,12 +75,21 @@ pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
     }
 }
 
-/// Checks the coverage of a list in a window: of the rows listed, if there are any, and of the rows known.
+/// The number of rows up to which analyses of queries read.
+pub const CEILING: usize = 50_000;
+
+/// Checks the coverage of a list in a window that is read up to a ceiling: of the rows listed, if there are any, and of the rows known.
 #[track_caller]
-pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: (Option<Listed>, Tally)) {
+pub fn coverage(
+    case: &Case,
+    (found, ceiling): (&Value, usize),
+    count: Count,
+    window: Window,
+    rows: (Option<Listed>, Tally),
+) {
     let clicks = |case: &Case| case.total(count, window).clicks;
     let (property, slice) = (clicks(&case.of_everything()), clicks(&case.without_query_conditions()));
-    let mut expected = coverage_said(count, false, rows, property, slice);
+    let mut expected = coverage_said(count, (false, ceiling), rows, property, slice);
     if !case.is_counted() {
         expected.as_object_mut().unwrap().remove("clicks");
     }
@@ -96,7 +105,7 @@ pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: 
 /// Checks the coverage of the query rows `rows`, which are all rows of the case or part of them.
 #[track_caller]
 pub fn query_coverage<'r>(case: &Case, found: &Value, listed: Option<Listed>, rows: impl Iterator<Item = &'r Sum>) {
-    coverage(case, found, case.count(), case.counted(), (listed, tally(rows.copied())));
+    coverage(case, (found, CEILING), case.count(), case.counted(), (listed, tally(rows.copied())));
 }
 
 /// Checks the metadata of a response.

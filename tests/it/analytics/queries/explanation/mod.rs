@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use self::expected::{Both, Partition, check_brand, check_effects, close};
 use super::{
     cases::{BEFORE, DAY, DAY_BEFORE, MONTH, TAIL, UNBORN, WEEK, slices, windows},
-    checks::coverage,
+    checks::{CEILING, coverage},
     curve::Curve,
     each, each_of,
 };
@@ -89,7 +89,8 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
         let now = |key: &str| rows.now.get(key).copied().unwrap_or_default();
         let shown = tally(listed.map(|row| now(row["key"].as_str().unwrap())));
         let (known, moved) = rows.tallies();
-        coverage(case, &found["coverage"][name], count, windows[0], (Some((shown, Some(moved))), known));
+        let ceiling = if matches!(name, "queries" | "pages") { CEILING } else { 25_000 };
+        coverage(case, (&found["coverage"][name], ceiling), count, windows[0], (Some((shown, Some(moved))), known));
     }
     let remainder = found["queries"]["remainder"]["clicksChange"].as_f64().unwrap();
     let mut most = seen.get();
