@@ -32,9 +32,10 @@ pub async fn methods<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Resp
 /// Returns whether an operation is at the path of `request`, but none by its method. A `HEAD` that would cost money is refused, too.
 #[must_use]
 pub fn is_refused(request: &Request) -> bool {
-    match asked::of(request) {
-        Some(operation) => operation.is_paid && *request.method() == Method::HEAD,
-        None => *request.method() != Method::OPTIONS && operation::at(request.uri().path()).next().is_some(),
+    let (method, path) = (request.method(), request.uri().path());
+    match asked::of(request).or_else(|| operation::find(method, path)) {
+        Some(operation) => operation.is_paid && *method == Method::HEAD,
+        None => *method != Method::OPTIONS && operation::at(path).next().is_some(),
     }
 }
 

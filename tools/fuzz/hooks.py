@@ -70,9 +70,6 @@ def before_call(context, case, kwargs):
     # A valid write is a new one, not a repetition of the one before with another body.
     if positive and "Idempotency-Key" in headers:
         headers["Idempotency-Key"] = str(uuid.uuid4())
-    # A version that is none is refused with 400 before the method is looked at (docs/decisions/0002): only without one is 405 owed.
-    if case.method.upper() != operation.method.upper():
-        headers.pop("X-API-Version", None)
     # A well-formed version that is not served is refused before anything else, and a random tag never matches: most valid cases would
     # end there.
     if positive and "X-API-Version" in headers:

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     cases::{BEFORE, MONTH, WEEK, slices, windows},
-    checks::{close, coverage, ctr, near, position, query_coverage, ratio},
+    checks::{CEILING, close, coverage, ctr, near, position, query_coverage, ratio},
     each,
 };
 use crate::{
