@@ -47,7 +47,12 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     /// As `listPropertyAnnotations` shows it. System annotations are found, too.
     #[get("/api/properties/{id}/annotations/{annotationId}")]
     #[scope(SearchRead)]
-    async fn get_property_annotation(&self, caller: Caller, annotation_id: Path<Uuid>, ignored: Params<Ignored>) -> Answered<Record<Annotation>>;
+    async fn get_property_annotation(
+        &self,
+        caller: Caller,
+        annotation_id: Path<Uuid>,
+        ignored: Params<Ignored>,
+    ) -> Answered<Record<Annotation>>;
 
     /// Replace an annotation
     ///

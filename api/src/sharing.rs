@@ -32,7 +32,12 @@ pub trait SharingApi: Send + Sync + 'static {
     /// that is revoked or expired answers 404.
     #[get("/api/properties/{id}/share-links/{linkId}")]
     #[scope(Account)]
-    async fn get_property_share_link(&self, caller: Caller, link_id: Path<Uuid>, ignored: Params<Ignored>) -> Answered<Record<ShareLink>>;
+    async fn get_property_share_link(
+        &self,
+        caller: Caller,
+        link_id: Path<Uuid>,
+        ignored: Params<Ignored>,
+    ) -> Answered<Record<ShareLink>>;
 
     /// Create a share link
     ///

@@ -24,7 +24,12 @@ impl AnnotationsApi for App {
         self.lists.answer(caller.member()?.user.id, &params.paging, found).await
     }
 
-    async fn get_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<Annotation>> {
+    async fn get_property_annotation(
+        &self,
+        caller: Caller,
+        Path(id): Path<Uuid>,
+        Params(ignored): Params<Ignored>,
+    ) -> Answered<Record<Annotation>> {
         let access = caller.access()?;
         let annotation = annotations::one(&self.db, &self.search.system_annotations, &access, id).await?;
         Ok(record_of_property(annotation, |annotation| &annotation.etag, &ignored))

@@ -107,7 +107,12 @@ impl ClassificationsApi for App {
         self.preview::<Segment>(&caller, body).await
     }
 
-    async fn get_property_segment(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<Segment>> {
+    async fn get_property_segment(
+        &self,
+        caller: Caller,
+        Path(id): Path<Uuid>,
+        Params(ignored): Params<Ignored>,
+    ) -> Answered<Record<Segment>> {
         let found: Segment = classifications::one(&self.db, &*caller.access()?, id).await?;
         Ok(record_of_property(found, |found| &found.etag, &ignored))
     }
@@ -155,7 +160,12 @@ impl ClassificationsApi for App {
         self.preview::<TopicCluster>(&caller, body).await
     }
 
-    async fn get_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<TopicCluster>> {
+    async fn get_property_topic_cluster(
+        &self,
+        caller: Caller,
+        Path(id): Path<Uuid>,
+        Params(ignored): Params<Ignored>,
+    ) -> Answered<Record<TopicCluster>> {
         let found: TopicCluster = classifications::one(&self.db, &*caller.access()?, id).await?;
         Ok(record_of_property(found, |found| &found.etag, &ignored))
     }

@@ -33,7 +33,12 @@ impl SharingApi for App {
         Ok(page_of(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?, &paging))
     }
 
-    async fn get_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>, Params(ignored): Params<Ignored>) -> Answered<Record<ShareLink>> {
+    async fn get_property_share_link(
+        &self,
+        caller: Caller,
+        Path(id): Path<Uuid>,
+        Params(ignored): Params<Ignored>,
+    ) -> Answered<Record<ShareLink>> {
         let link = self.links().one(&self.db, &*caller.access()?, id, self.clock.now()).await?;
         Ok(record_of_property(link, |link| &link.etag, &ignored))
     }

@@ -40,7 +40,8 @@ impl SystemApi for App {
                 account.email = None;
             }
         }
-        let state = Data::of(accounts.iter().cloned().map(without_times).collect::<Vec<_>>(), &Ignored::NONE).to_json_string();
+        let state =
+            Data::of(accounts.iter().cloned().map(without_times).collect::<Vec<_>>(), &Ignored::NONE).to_json_string();
         Ok(rendered(&Data::of(accounts, &Ignored::NONE)).with_digest(&opaque_tag(state.as_bytes())))
     }
 

@@ -111,7 +111,8 @@ fn ignored(answer: &Answer) -> BTreeSet<String> {
     let listed = answer.json["meta"]["ignored"].as_array().into_iter().flatten();
     let listed: BTreeSet<String> = listed.map(|name| name.as_str().unwrap().to_owned()).collect();
     // Without a headline, the answer of a property has no metadata.
-    let has_place = !answer.json.is_null() && answer.json["data"].get("access").is_none_or(|_| !answer.json["meta"].is_null());
+    let has_place =
+        !answer.json.is_null() && answer.json["data"].get("access").is_none_or(|_| !answer.json["meta"].is_null());
     assert!(!has_place || header == listed, "{header:?} {listed:?}");
     header
 }
@@ -207,9 +208,17 @@ async fn other_operations_refuse_the_conventions_that_mean_nothing_to_them() {
 /// Questions, and the parameters among them that have no effect beside the others.
 const IDLE: &[(&str, &str, &str)] = &[
     ("performance", "scope=totals&queryLimit=5", "queryLimit"),
-    ("performance", "queryLimit=5&pageLimit=5&queryOffset=5&pageOffset=5", "queryLimit pageLimit queryOffset pageOffset"),
+    (
+        "performance",
+        "queryLimit=5&pageLimit=5&queryOffset=5&pageOffset=5",
+        "queryLimit pageLimit queryOffset pageOffset",
+    ),
     ("performance", "scope=series&sort=clicks&metricFilters=clicks>1", "sort metricFilters"),
-    ("performance", "scope=tables&queryLimit=5&pageLimit=5&queryOffset=5&pageOffset=5&sort=clicks&metricFilters=clicks>1", ""),
+    (
+        "performance",
+        "scope=tables&queryLimit=5&pageLimit=5&queryOffset=5&pageOffset=5&sort=clicks&metricFilters=clicks>1",
+        "",
+    ),
     ("performance", "scope=all&queryLimit=5&granularity=week", ""),
     ("performance", "scope=all&searchType=discover&queryLimit=5&queryOffset=5&pageLimit=5", "queryLimit queryOffset"),
     ("performance", "scope=totals&granularity=week", "granularity"),
@@ -219,7 +228,11 @@ const IDLE: &[(&str, &str, &str)] = &[
     ("performance", "explain=1&compare=previous_period&explainLimit=5", ""),
     ("performance", "explain=0&compare=previous_period&explainLimit=5", "explainLimit"),
     ("performance", "compare=previous_year&compareStart=2026-10-05&compareEnd=2026-10-11&scope=totals", "compare"),
-    ("performance", "scope=totals&startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", "dataState"),
+    (
+        "performance",
+        "scope=totals&startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all",
+        "dataState",
+    ),
     ("performance", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", ""),
     ("performance", "scope=totals&compare=previous_period&dataState=all", ""),
     ("export", "table=countries&queryLimit=5", "queryLimit"),
@@ -236,8 +249,16 @@ const IDLE: &[(&str, &str, &str)] = &[
     ("growth-opportunities", "classification=branded&includeBranded=false", "includeBranded"),
     ("growth-opportunities", "kind=snippet&targetPosition=2", "targetPosition"),
     ("growth-opportunities", "kind=rank&targetPosition=2", ""),
-    ("growth-opportunities", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all", "dataState"),
-    ("query-insights", "limit=5&offset=5&sort=clicks&metricFilters=clicks>1&minImpressions=5", "limit offset sort metricFilters minImpressions"),
+    (
+        "growth-opportunities",
+        "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all",
+        "dataState",
+    ),
+    (
+        "query-insights",
+        "limit=5&offset=5&sort=clicks&metricFilters=clicks>1&minImpressions=5",
+        "limit offset sort metricFilters minImpressions",
+    ),
     ("query-insights", "limit=5&offset=5&sort=clicks&minImpressions=5&compare=previous_period", ""),
     ("query-insights", "classification=branded&includeBranded=true", "includeBranded"),
     ("table-sparklines", "table=devices&keys=[\"MOBILE\",\"DESKTOP\"]&limit=1", "limit"),
@@ -274,7 +295,11 @@ async fn parameters_without_effect_beside_the_others_are_listed() {
         let pairs: Vec<_> = pairs.into_iter().filter(|(name, _)| !idle.contains(*name)).collect();
         let less = owner.ask(&path, &pairs).await.expect(200);
         let (all, less) = (without_ignored(&all), without_ignored(&less));
-        assert_eq!((&all.0["data"], &all.0["meta"]["coverage"], &all.1), (&less.0["data"], &less.0["meta"]["coverage"], &less.1), "{query}");
+        assert_eq!(
+            (&all.0["data"], &all.0["meta"]["coverage"], &all.1),
+            (&less.0["data"], &less.0["meta"]["coverage"], &less.1),
+            "{query}"
+        );
     }
     let list = owner.get("/api/properties?headline=false&days=7").await.expect(200);
     assert_eq!(list.json["meta"]["ignored"], json!(["days"]));

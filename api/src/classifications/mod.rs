@@ -114,7 +114,12 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// As `listPropertySegments` shows it.
     #[get("/api/properties/{id}/segments/{segmentId}")]
     #[scope(SearchRead)]
-    async fn get_property_segment(&self, caller: Caller, segment_id: Path<Uuid>, ignored: Params<Ignored>) -> Answered<Record<Segment>>;
+    async fn get_property_segment(
+        &self,
+        caller: Caller,
+        segment_id: Path<Uuid>,
+        ignored: Params<Ignored>,
+    ) -> Answered<Record<Segment>>;
 
     /// Replace a segment
     ///
@@ -191,7 +196,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     async fn get_property_topic_cluster(
         &self,
         caller: Caller,
-        cluster_id: Path<Uuid>, ignored: Params<Ignored>
+        cluster_id: Path<Uuid>,
+        ignored: Params<Ignored>,
     ) -> Answered<Record<TopicCluster>>;
 
     /// Replace a topic cluster

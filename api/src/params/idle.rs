@@ -42,7 +42,11 @@ const RULES: &[Rule] = &[
     },
     Rule { operations: PERFORMANCE, when: |sent| !sent.is("explain", YES), idle: &["explainLimit"] },
     // These kinds of search have no queries.
-    Rule { operations: PERFORMANCE, when: |sent| sent.is("searchType", &["discover", "googleNews"]), idle: &QUERY_PAGE },
+    Rule {
+        operations: PERFORMANCE,
+        when: |sent| sent.is("searchType", &["discover", "googleNews"]),
+        idle: &QUERY_PAGE,
+    },
     // Rows and totals of a comparison count final days. Without dates, the window depends on it.
     Rule { operations: PERFORMANCE, when: |sent| !has_series(sent) && compares_dates(sent), idle: &["dataState"] },
     Rule { operations: ROWS, when: compares_dates, idle: &["dataState"] },
@@ -145,7 +149,8 @@ mod tests {
             let named = |operation: &&operation::Operation| rule.operations.contains(&operation.id);
             assert_eq!(operation::all().iter().filter(named).count(), rule.operations.len(), "{:?}", rule.operations);
             for name in rule.idle {
-                let knows = |operation: &operation::Operation| operation.parameters().iter().any(|own| own.name == *name);
+                let knows =
+                    |operation: &operation::Operation| operation.parameters().iter().any(|own| own.name == *name);
                 let all = operation::all().iter().filter(named).all(knows);
                 assert!(all && operation::all().iter().any(knows), "{:?} {name}", rule.operations);
             }

@@ -63,7 +63,11 @@ mod tests {
             (None, 100_000, vec![], false),
         ] {
             let paging = Paging { limit: limit.map(Whole), offset: Whole(offset), ..Paging::WHOLE };
-            assert_eq!(paging.page(vec![0, 1, 2, 3, 4]), (page, ListMeta { total: 5, has_more, ignored: None }), "{limit:?} {offset}");
+            assert_eq!(
+                paging.page(vec![0, 1, 2, 3, 4]),
+                (page, ListMeta { total: 5, has_more, ignored: None }),
+                "{limit:?} {offset}"
+            );
         }
     }
 }

@@ -149,8 +149,18 @@ fn answer(
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
             coverage: CannibalizationCoverage {
-                queries: asked.coverage((Known::of(queries.listing()), ENGINE_CEILING), Some(shown), false, &readings.wholes),
-                query_pages: asked.coverage((pages_known, ENGINE_CEILING), Some(pages_shown), true, &readings.wholes_by_page),
+                queries: asked.coverage(
+                    (Known::of(queries.listing()), ENGINE_CEILING),
+                    Some(shown),
+                    false,
+                    &readings.wholes,
+                ),
+                query_pages: asked.coverage(
+                    (pages_known, ENGINE_CEILING),
+                    Some(pages_shown),
+                    true,
+                    &readings.wholes_by_page,
+                ),
             },
             thresholds,
         },

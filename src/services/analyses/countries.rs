@@ -51,7 +51,9 @@ pub async fn breakdown(
             meta: CountriesMeta {
                 answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
                 question: Echo::of(params),
-                coverage: CountriesCoverage { countries: readings.coverage(asked, (known, table_cap(Dimension::Country)), shown) },
+                coverage: CountriesCoverage {
+                    countries: readings.coverage(asked, (known, table_cap(Dimension::Country)), shown),
+                },
             },
         }
     };
@@ -80,7 +82,11 @@ pub async fn timeseries(
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(params),
                 coverage: CountriesCoverage {
-                    countries: readings.coverage(asked, (Known::of(listing), ENGINE_CEILING), Shown::first(listing, top)),
+                    countries: readings.coverage(
+                        asked,
+                        (Known::of(listing), ENGINE_CEILING),
+                        Shown::first(listing, top),
+                    ),
                 },
             },
         }

@@ -152,7 +152,9 @@ fn answer<'r>(
         meta: GrowthMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
-            coverage: QueryCoverage { queries: asked.coverage((known, ENGINE_CEILING), Some(shown), false, &readings.wholes) },
+            coverage: QueryCoverage {
+                queries: asked.coverage((known, ENGINE_CEILING), Some(shown), false, &readings.wholes),
+            },
             thresholds,
         },
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use sea_orm::ConnectionTrait as _;
-use serde_json::json;
+use serde_json::json as object;
 
 use super::{holds, json};
-use crate::support::{app::TestApp, signed_in::Browser};
+use crate::support::{actor::Actor, app::TestApp, signed_in::Browser};
 
 /// Gives properties other addresses at the search engine.
 async fn rename(app: &TestApp, addresses: &[(&str, &str)]) {
@@ -14,6 +14,12 @@ async fn rename(app: &TestApp, addresses: &[(&str, &str)]) {
         let sql = format!("UPDATE property SET site_url = '{to}' WHERE site_url = '{from}'");
         app.service.db.execute_unprepared(&sql).await.unwrap();
     }
+}
+
+/// The path of the page of a new share link.
+async fn shared_page(owner: &Actor, id: &str) -> String {
+    let link = owner.post(&format!("/api/properties/{id}/share-links"), &object!({})).await.expect(201).json;
+    format!("/share/{}", link["data"]["token"].as_str().unwrap())
 }
 
 /// Properties of the owner that get the name of another one.
@@ -77,9 +83,11 @@ async fn a_site_is_found_by_both_forms_of_its_name() {
     }
     let all = browser.get("/").await.expect(200);
     let id = all.body.split("<bdi>bücher").next().unwrap().rsplit("/p/").next().unwrap()[..36].to_owned();
-    for page in ["/".to_owned(), "/account".to_owned(), format!("/p/{id}/settings"), format!("/p/{id}")] {
-        let page = browser.get(&page).await;
-        assert!(page.body.contains("bücher.example:81/läden") && !page.body.contains("secret"), "{}", page.body);
+    for page in ["/", "/account", &format!("/p/{id}/settings")] {
+        holds(&browser.get(page).await.expect(200), &["bücher.example:81/läden".to_owned()]);
+    }
+    for page in ["/", "/account", &format!("/p/{id}/settings"), &format!("/p/{id}")] {
+        assert!(!browser.get(page).await.body.contains("secret"), "{page}");
     }
 }
 
@@ -103,16 +111,16 @@ async fn page_addresses_are_shown_as_people_read_them() {
     for (row, (path, _)) in planted.iter().enumerate() {
         controls.plant(&key(row), &format!("{host}{path}"));
     }
-    let link = app.actor("owner").await.made(&format!("/api/properties/{}/share-links", &at[3..]), &json!({})).await;
-    let shared = format!("/share/{}", link["token"].as_str().unwrap());
     let days = "startDate=2026-09-01&endDate=2026-09-28";
-    for page in [format!("{at}?{days}&tab=pages"), format!("{at}/pages?{days}"), format!("{shared}?{days}&tab=pages")] {
-        let shown = browser.get(&page).await.expect(200);
-        for (path, name) in planted {
-            holds(&shown, &[format!("<bdi>/{name}</bdi></a>"), format!("title=\"{host}{path}\"")]);
-        }
-        let to = "page=https%3A~1~1www.northmoor.example~1%25D7%25A9%25D7%259C%25D7%2595%25D7%259D";
-        holds(&shown, &[to.to_owned()]);
+    let shown = browser.get(&format!("{at}/pages?{days}")).await.expect(200);
+    for (path, name) in planted {
+        holds(&shown, &[format!("<bdi>/{name}</bdi></a>"), format!("title=\"{host}{path}\"")]);
+    }
+    let to = "page=https%3A~1~1www.northmoor.example~1%25D7%25A9%25D7%259C%25D7%2595%25D7%259D";
+    holds(&shown, &[to.to_owned()]);
+    let shared = shared_page(&app.actor("owner").await, &at[3..]).await;
+    for page in [format!("{at}?{days}&tab=pages"), format!("{shared}?{days}&tab=pages")] {
+        holds(&browser.get(&page).await.expect(200), &["<bdi>/שלום</bdi>".to_owned()]);
     }
     let narrowed = "where/page=https%3A~1~1www.northmoor.example~1%25D7%25A9";
     let chip = browser.get(&format!("{at}/{narrowed}/overview?{days}")).await.expect(200);
@@ -120,7 +128,7 @@ async fn page_addresses_are_shown_as_people_read_them() {
 
     controls.plant(&key(6), "https://blog.northmoor.example/");
     let days = "startDate=2026-08-01&endDate=2026-08-28";
-    let several = browser.get(&format!("{at}?{days}&tab=pages")).await.expect(200);
+    let several = browser.get(&format!("{at}/pages?{days}")).await.expect(200);
     holds(
         &several,
         &["blog.northmoor.example/", "www.northmoor.example/שלום"].map(|name| format!("<bdi>{name}</bdi>")),
@@ -140,8 +148,7 @@ async fn files_of_pages_begin_with_a_mark_and_are_named_in_ascii() {
     assert_eq!(&own.bytes[..6], b"\xef\xbb\xbfkey", "{file}");
     let named = own.header("content-disposition").to_owned();
     assert!(named.contains("\"northmoor.example_whole-domain_queries_"), "{named}");
-    let link = owner.made(&format!("/api/properties/{id}/share-links"), &json!({})).await;
-    let shared = browser.get(&format!("/share/{}", link["token"].as_str().unwrap())).await.expect(200);
+    let shared = browser.get(&shared_page(&owner, &id).await).await.expect(200);
     let file = shared.between("class=\"aside\" href=\"", "\"")[0].replace("&amp;", "&");
     let readers = app.anonymous().get(&file).await.expect(200);
     assert_eq!(&readers.bytes[..6], b"\xef\xbb\xbfkey", "{file}");

@@ -164,13 +164,7 @@ impl Case {
 
     /// The same for rows that are counted so, and read up to a ceiling.
     #[track_caller]
-    pub fn coverage_counted(
-        &self,
-        said: &Value,
-        count: Count,
-        capped: (bool, usize),
-        (shown, known): (Tally, Tally),
-    ) {
+    pub fn coverage_counted(&self, said: &Value, count: Count, capped: (bool, usize), (shown, known): (Tally, Tally)) {
         let clicks = |case: &Self| case.total(count, self.counted()).clicks;
         let (property, slice) = (clicks(&self.of_everything()), clicks(&self.without_query_conditions()));
         let mut expected = coverage_said(count, capped, (Some((shown, Some(known.0))), known), property, slice);
