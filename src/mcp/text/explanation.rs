@@ -159,7 +159,7 @@ fn rows(table: &ExplainedTable, out: &mut String) {
     line(out, &format!("key | presence | change | {effects} | clicks before > now | impressions before > now"));
     for row in rows {
         let cells = [
-            quoted(&row.key) + &reading(&Value::from(row.key.as_str())),
+            quoted(&row.key) + &reading(&row.key),
             word(&row.presence),
             format!("{:+}", row.clicks_change),
             split(&row.effects, by_position),

@@ -195,8 +195,8 @@ fn inline(value: &Value) -> String {
 
 /// Writes a text in quotes.
 /// The address of a page as a person reads it, if it is written in another way. A filter needs it as it is written.
-fn reading(key: &Value) -> String {
-    let address = key.as_str().filter(|key| key.starts_with("https://") || key.starts_with("http://"));
+fn reading(key: &str) -> String {
+    let address = Some(key).filter(|key| key.starts_with("https://") || key.starts_with("http://"));
     let read = address.and_then(pages::reading).map(|read| format!(" (read {})", quoted(&read)));
     read.unwrap_or_default()
 }

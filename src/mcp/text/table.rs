@@ -39,7 +39,8 @@ fn flat(row: &Value) -> Vec<(String, String)> {
         if value.is_object() {
             cells.extend(flat(value).into_iter().map(|(inner, cell)| (format!("{name}.{inner}"), cell)));
         } else {
-            let reading = if ["key", "page"].contains(&name.as_str()) { reading(value) } else { String::new() };
+            let address = value.as_str().filter(|_| ["key", "page"].contains(&name.as_str()));
+            let reading = address.map(reading).unwrap_or_default();
             cells.push((name.clone(), format!("{}{reading}{}", inline(value), compared(name, fields))));
         }
     }
