@@ -243,12 +243,12 @@ async fn a_connection_over_the_limit_of_its_address_is_refused_in_words_and_clos
         let mut refused = connect_from(&app, [127, 0, 0, 5]).await;
         refused.write_all(request.as_bytes()).await.unwrap();
         let answer = String::from_utf8(rest(&mut refused).await).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{request}: {answer}"));
+        let (headers, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{request}: {answer}"));
         assert!(
-            head.split(' ').nth(1) == Some("429") && head.to_lowercase().contains("\r\nretry-after: 1"),
-            "{request}: {head}"
+            headers.split(' ').nth(1) == Some("429") && headers.to_lowercase().contains("\r\nretry-after: 1"),
+            "{request}: {headers}"
         );
-        assert!(head.to_lowercase().contains("\r\nconnection: close"), "{request}: {head}");
+        assert!(headers.to_lowercase().contains("\r\nconnection: close"), "{request}: {headers}");
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
         assert!(
             body["code"] == "rate_limited" && body["hint"].as_str().unwrap().starts_with(hint),
