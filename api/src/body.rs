@@ -62,7 +62,7 @@ impl<T: ParseFromJSON + 'static> Body<T> {
     }
 }
 
-/// Checks the body of an operation that takes none. It may be an object without fields, which some clients send.
+/// Checks the body of an operation that takes none. It may be an object without fields, or null, which some clients send.
 ///
 /// # Errors
 /// 400 for anything else. The hint names the field.
@@ -71,6 +71,7 @@ pub fn check_empty(bytes: &[u8]) -> Result<(), ApiError> {
         return Ok(());
     }
     let name = match json::parse(bytes) {
+        Ok(Value::Null) => return Ok(()),
         Ok(Value::Object(fields)) => match fields.into_iter().next() {
             Some((name, _)) => name,
             None => return Ok(()),

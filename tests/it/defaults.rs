@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Headers that differ between equal requests.
-const OF_A_REQUEST: [&str; 3] = ["x-request-id", "date", "server-timing"];
+const OF_A_REQUEST: [&str; 2] = ["x-correlation-id", "date"];
 
 /// The target of a reference, or the value itself.
 fn resolved(value: &Value) -> &Value {

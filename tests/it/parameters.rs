@@ -135,8 +135,8 @@ async fn reads_of_property(owner: &Actor, property: &str) -> Vec<(Documented, St
     let condition = |value: &str| json!({ "name": value, "conditions": [{ "operator": "contains", "value": value }] });
     let annotation = json!({ "date": "2026-11-02", "text": "Conventions" });
     let records = [
-        ("{segmentId}", owner.made(&format!("{base}/segments"), &condition("shop")).await),
-        ("{clusterId}", owner.made(&format!("{base}/topic-clusters"), &condition("fern")).await),
+        ("{segmentId}", owner.made(&format!("{base}/segments"), &condition("conventions")).await),
+        ("{clusterId}", owner.made(&format!("{base}/topic-clusters"), &condition("conventions")).await),
         ("{annotationId}", owner.made(&format!("{base}/annotations"), &annotation).await),
         ("{linkId}", owner.made(&format!("{base}/share-links"), &json!({ "name": "Conventions" })).await),
     ];

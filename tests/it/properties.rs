@@ -203,7 +203,7 @@ async fn the_tracked_selection_is_replaced_as_a_whole() {
     // Without a connected account there is nothing to track.
     let none = viewer.get("/api/properties/tracking").await.expect(200).json;
     assert_eq!((&none["data"]["used"], &none["data"]["properties"]), (&json!(0), &json!([])));
-    track(&viewer, &[shared_with_viewer]).await.expect(404);
+    track(&viewer, &[shared_with_viewer]).await.expect(403);
 }
 
 #[tokio::test]
@@ -323,7 +323,7 @@ async fn the_list_says_how_fresh_it_is() {
     });
     assert_eq!(listed.json["meta"]["freshness"], expected);
     let nothing = list(&shared().actor("lapsed").await).await;
-    let progress = json!({ "read": 0, "stillReading": 0, "refused": 1 });
+    let progress = json!({ "read": 0, "stillReading": 0, "refused": 0, "locked": 1, "disconnected": 0 });
     let meta = json!({ "total": 1, "hasMore": false, "progress": progress });
     assert_eq!(nothing.json["meta"], meta, "no headline was read");
 }

@@ -41,7 +41,7 @@ pub struct PortfolioAnswer {
 
 /// Sums over several properties.
 #[derive(Debug, Clone, PartialEq, Object)]
-#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[oai(rename_all = "camelCase")]
 pub struct Portfolio {
     /// Metrics of the window; null without a property in the sums.
     #[oai(nullable)]
@@ -53,10 +53,10 @@ pub struct Portfolio {
     #[oai(nullable)]
     pub change: Option<Change>,
     /// The window day by day, oldest first; absent with `series=false`, empty without a property in the sums.
-    #[oai(validator(max_items = 240))]
+    #[oai(skip_serializing_if_is_none, validator(max_items = 240))]
     pub series: Option<Vec<DailyMetrics>>,
     /// The comparison window day by day, oldest first; absent with `series=false`, empty without a property in the sums.
-    #[oai(validator(max_items = 240))]
+    #[oai(skip_serializing_if_is_none, validator(max_items = 240))]
     pub previous_series: Option<Vec<DailyMetrics>>,
     /// The properties whose clicks changed most.
     pub movers: Movers,

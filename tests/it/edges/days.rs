@@ -225,8 +225,11 @@ async fn days_that_end_in_a_panic_in_a_tool() {
     for tool in list.as_array().unwrap() {
         let (tool, arguments) =
             (tool["name"].as_str().unwrap(), tool["inputSchema"]["properties"].as_object().unwrap());
-        let names: Vec<&str> =
-            arguments.iter().filter(|(_, says)| says["format"] == "date").map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = arguments
+            .iter()
+            .filter(|(_, says)| says["pattern"] == r"^\d{4}-\d{2}-\d{2}$")
+            .map(|(name, _)| name.as_str())
+            .collect();
         for (name, day) in names.iter().flat_map(|name| days().into_iter().map(move |day| (*name, day))) {
             // A tool names its comparison otherwise.
             let questions = questions(name, &day, &names).into_iter().filter(|question| question.len() < 3);

@@ -147,7 +147,11 @@ async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: 
     let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let answer = person.ask(&format!("/api/properties/{property}/{}", pair.path), &query).await.expect(200);
     assert!(is_close(&answer.json, &said, COARSE), "{} {arguments} {query:?}: {said}", pair.tool);
-    let mut expected = as_said(answer.json);
+    let (mut said, mut expected) = (said, as_said(answer.json));
+    // The operation is asked by dates, and beside those some parameters have no effect.
+    for one in [&mut said, &mut expected] {
+        one["meta"].as_object_mut().unwrap().remove("ignored");
+    }
     if pair.tool == "get_query_insights" && arguments.get("granularity").is_none() {
         remove_series(&mut expected["data"]);
     }
