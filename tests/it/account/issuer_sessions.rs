@@ -105,6 +105,26 @@ async fn a_browser_with_a_session_of_the_issuer_only_can_be_ended() {
     assert!(!gives_codes(&there, &client).await);
     assert!(gives_codes(&strange, &client).await, "somebody else's browser stays");
     assert_eq!(handles(&here).await.len(), 1);
+
+    asked(&here, &question(&client, REDIRECT, &[]), "owner").await;
+    here.post("/account/sessions/end-others", &[]).await.expect(303, &[]);
+    assert!(gives_codes(&here, &client).await, "the session of this browser at the issuer stays");
+}
+
+#[tokio::test]
+async fn an_answer_that_names_another_issuer_signs_nobody_in() {
+    let app = TestApp::start(|_| {}).await;
+    for (issuer, status) in [("https://evil.test", 502), (app.service.base_url.as_str(), 303)] {
+        let browser = Browser::new(&app.service.base_url);
+        let leaving = browser.get("/auth/login?return_to=/account&login_hint=owner").await.expect(303, &[]);
+        let answer = browser.get(&leaving.location).await.expect(303, &[]).location;
+        let mut back = url::Url::parse(&answer).unwrap();
+        let kept = back.query_pairs().filter(|(name, _)| name != "iss");
+        let kept: Vec<(String, String)> = kept.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        back.query_pairs_mut().clear().extend_pairs(kept).append_pair("iss", issuer);
+        browser.get(back.as_str()).await.expect(status, &[]);
+        assert_eq!(browser.get("/account").await.status == 200, status == 303, "{issuer}");
+    }
 }
 
 #[tokio::test]

@@ -201,6 +201,23 @@ async fn a_row_leads_to_the_overview_that_it_filters() {
     browser.get(&row).await.expect(200);
 }
 
+#[tokio::test]
+async fn the_heading_of_the_sorted_column_turns_its_order() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    for (sort, direction, turned) in [
+        ("-impressions", "descending", "sort=impressions"),
+        ("impressions", "ascending", "sort=-impressions"),
+        ("position", "ascending", "sort=-position"),
+        ("-position", "descending", "sort=position"),
+    ] {
+        let page = browser.get(&format!("{at}/queries?sort={sort}")).await.expect(200);
+        let sorted = page.between("aria-sort=\"", "</th>");
+        assert_eq!(sorted.len(), 1, "{sort}: {sorted:?}");
+        assert!(sorted[0].starts_with(direction) && sorted[0].contains(turned), "{sort}: {sorted:?}");
+    }
+}
+
 /// However many links a page has, it holds its conditions a few times: its links are relative to its own address.
 #[tokio::test]
 async fn a_page_carries_its_question_once() {
