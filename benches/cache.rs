@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta};
-use common::byte_cache::ByteCache;
+use common::{byte_cache::ByteCache, clock::Moment};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 /// Estimated bytes of a value.
@@ -15,7 +15,7 @@ fn key(number: usize) -> String {
 }
 
 fn insertion(criterion: &mut Criterion) {
-    let now = DateTime::UNIX_EPOCH;
+    let now = Moment::starting_at(DateTime::UNIX_EPOCH);
     let mut group = criterion.benchmark_group("insertion into a full cache");
     for entries in [1_000, 99_000] {
         // Room for `entries` values, as the cache counts them.

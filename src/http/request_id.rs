@@ -2,7 +2,7 @@
 //!
 //! Each request is a line of the log, except requests that nothing else bounds: one line a minute tells their number.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use common::addresses::ClientAddress;
 use common::{clock::Clock, random::Random};
@@ -98,8 +98,8 @@ pub fn of(request: &Request) -> Option<&RequestId> {
 /// # Errors
 /// None. Every error of the inner layers becomes a response.
 pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut request: Request) -> Result<Response> {
-    let start = settings.clock.now();
-    let id = given(&request).unwrap_or_else(|| settings.random.id(start).to_string().into());
+    let begun = Instant::now();
+    let id = given(&request).unwrap_or_else(|| settings.random.id(settings.clock.now()).to_string().into());
     let network = ClientAddress::of(&request).network();
     let (method, path) = (loggable_method(&request), settings.loggable_path(&request).to_owned());
     let span = tracing::info_span!("request", correlation_id = %id, %method, path, user = tracing::field::Empty);
@@ -110,7 +110,7 @@ pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut 
         if let Some(reason) = settings.unlogged(&response, &network) {
             settings.sums.count(reason);
         } else {
-            let milliseconds = (settings.clock.now() - start).num_milliseconds();
+            let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             tracing::info!(status, milliseconds, "{method} {path} {status} {milliseconds} ms");
         }
         response

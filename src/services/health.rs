@@ -10,7 +10,7 @@ use std::{
 
 use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
 use chrono::{DateTime, TimeDelta, Utc};
-use common::disk;
+use common::{clock::is_within, disk};
 use identity::issuer::Issuer;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use shared::{Reach, Shared};
@@ -104,7 +104,7 @@ impl HealthCheck {
 
     async fn last_or_new(&self) {
         let mut checked_at = self.checked_at.lock().await;
-        if checked_at.is_some_and(|at| self.search.clock.now() - at < MAX_AGE) {
+        if checked_at.is_some_and(|at| is_within(self.search.clock.now(), at, MAX_AGE)) {
             return;
         }
         let Self { issuer, search, .. } = self;

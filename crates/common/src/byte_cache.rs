@@ -14,7 +14,8 @@ use std::{
 };
 
 use cached::{Cached as _, stores::LruCache};
-use chrono::{DateTime, Utc};
+
+use super::clock::Moment;
 
 /// Maximum number of entries. In practice the byte budget is reached first.
 const MAX_ENTRIES: usize = 100_000;
@@ -26,7 +27,7 @@ const OVERHEAD: usize = 256;
 struct Entry<V> {
     value: V,
     bytes: usize,
-    expires_at: DateTime<Utc>,
+    expires_at: Moment,
 }
 
 /// The entries of one holder.
@@ -78,16 +79,16 @@ impl<V: Clone> ByteCache<V> {
     }
 
     /// Returns the value under `key`, unless it has expired.
-    pub fn get(&self, key: &str, now: DateTime<Utc>) -> Option<V> {
+    pub fn get(&self, key: &str, now: Moment) -> Option<V> {
         self.get_if(key, now, |_| true)
     }
 
     /// Returns the value under `key`, unless it has expired or is not `usable`.
-    pub fn get_if(&self, key: &str, now: DateTime<Utc>, usable: impl Fn(&V) -> bool) -> Option<V> {
+    pub fn get_if(&self, key: &str, now: Moment, usable: impl Fn(&V) -> bool) -> Option<V> {
         let mut held = self.lock();
         let own = held.by_holder.get_mut(holder_of(key))?;
         let (expires_at, value) = own.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
-        if expires_at <= now {
+        if expires_at.is_over(now) {
             held.change(holder_of(key), |own| drop(own.entries.cache_remove(key)));
             return None;
         }
@@ -97,7 +98,7 @@ impl<V: Clone> ByteCache<V> {
     }
 
     /// Stores `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not stored.
-    pub fn put(&self, key: String, value: V, bytes: usize, expires_at: DateTime<Utc>) {
+    pub fn put(&self, key: String, value: V, bytes: usize, expires_at: Moment) {
         let bytes = bytes + key.len() + OVERHEAD;
         let holder = holder_of(&key).to_owned();
         let mut held = self.lock();
@@ -205,12 +206,13 @@ impl<V: Clone> Held<V> {
 
 #[cfg(test)]
 mod tests {
-    use chrono::{TimeDelta, TimeZone};
+    use chrono::{DateTime, TimeDelta};
 
     use super::*;
+    use crate::clock::Clock;
 
-    fn noon() -> DateTime<Utc> {
-        Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
+    fn noon() -> Moment {
+        Moment::starting_at(DateTime::from_timestamp(1_795_262_400, 0).unwrap())
     }
 
     fn size<V: Clone>(cache: &ByteCache<V>) -> (usize, usize) {
@@ -287,6 +289,32 @@ mod tests {
         assert_eq!(cache.get("a", noon() + TimeDelta::minutes(4)), Some(1));
         assert_eq!(cache.get("a", noon() + TimeDelta::minutes(5)), None);
         assert_eq!(size(&cache), (0, 0));
+    }
+
+    #[test]
+    fn an_entry_lives_no_longer_where_the_clock_is_set_back() {
+        let (clock, hand) = Clock::manual(DateTime::from_timestamp(1_795_262_400, 0).unwrap());
+        let (cache, lifetime) = (ByteCache::new(10_000), TimeDelta::hours(6));
+        for (before, back) in
+            [(5, 2), (0, 10), (3, 24)].map(|(before, back)| (TimeDelta::hours(before), TimeDelta::hours(back)))
+        {
+            let read_at = clock.now();
+            cache.put("a".to_owned(), 1, 10, clock.moment().end_of(read_at, lifetime));
+            hand.advance(before);
+            hand.set(-back);
+            assert_eq!(cache.get("a", clock.moment()), Some(1), "{before} {back}");
+            // Written again, such as from another cache, it does not live longer than from now.
+            cache.put("b".to_owned(), 1, 10, clock.moment().end_of(read_at, lifetime));
+            hand.advance(lifetime - before - TimeDelta::seconds(1));
+            assert_eq!(cache.get("a", clock.moment()), Some(1), "{before} {back}");
+            hand.advance(TimeDelta::seconds(1));
+            assert_eq!(cache.get("a", clock.moment()), None, "{before} {back}");
+            hand.advance(before);
+            assert_eq!(cache.get("b", clock.moment()), None, "{before} {back}");
+        }
+        cache.put("a".to_owned(), 1, 10, clock.moment().end_of(clock.now(), lifetime));
+        hand.set(TimeDelta::days(1));
+        assert_eq!(cache.get("a", clock.moment()), None, "the machine slept, or the clock is set forward");
     }
 
     #[test]

@@ -32,12 +32,18 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
+/// Returns a text without the byte order mark that some servers write before it (RFC 8259, section 8.1).
+#[must_use]
+pub fn unmarked(body: &[u8]) -> &[u8] {
+    body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
+}
+
 /// Reads a JSON object.
 ///
 /// # Errors
 /// `body` is something else.
 pub fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
-    serde_json::from_slice::<Object<T>>(body).map(|object| object.0)
+    serde_json::from_slice::<Object<T>>(unmarked(body)).map(|object| object.0)
 }
 
 /// Reads a field that is an object, for `#[serde(deserialize_with)]`.
@@ -118,6 +124,9 @@ mod tests {
             (r#"{"error":"x"}"#, None),
             (r#"{"error":{}}"#, None),
             (r#"{"error":false}"#, None),
+            ("\u{feff}{}", Some(outer(vec![], 7))),
+            ("\u{feff}\u{feff}{}", None),
+            ("{\u{feff}}", None),
             ("[]", None),
             ("[null,[],{}]", None),
             ("null", None),

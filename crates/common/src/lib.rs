@@ -21,3 +21,4 @@ pub mod random;
 pub mod secrets;
 pub mod single_flight;
 pub mod urls;
+pub mod waiting;

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{
-    clock::Clock,
+    clock::{Clock, is_within},
     single_flight::{self, SingleFlight},
 };
 use tokio::time::timeout;
@@ -21,6 +21,9 @@ pub(super) const SHORT_WAIT: Duration = Duration::from_secs(3);
 pub(super) const LONG_WAIT: Duration = Duration::from_secs(10);
 /// Time to cache a failure. A 503 asks callers to wait as long.
 pub(super) const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
+
+/// The age of a document that was read before the clock was set back. It is fetched again, and used while the issuer is away.
+const UNKNOWN_AGE: TimeDelta = TimeDelta::hours(1);
 
 /// The shared result of a fetch.
 pub(super) type SharedFetch<T> = single_flight::SharedResult<Arc<T>, IssuerUnavailable>;
@@ -57,7 +60,8 @@ impl<T: Send + Sync + 'static> Reading<T> {
     /// Returns the cached document and its age.
     pub fn kept(&self) -> Option<(TimeDelta, Arc<T>)> {
         let now = self.clock.now();
-        self.state().kept.as_ref().map(|(read_at, document)| (now - *read_at, document.clone()))
+        let age = |read_at: DateTime<Utc>| if read_at <= now { now - read_at } else { UNKNOWN_AGE };
+        self.state().kept.as_ref().map(|(read_at, document)| (age(*read_at), document.clone()))
     }
 
     /// Returns whether the last fetch failed.
@@ -75,7 +79,9 @@ impl<T: Send + Sync + 'static> Reading<T> {
         if let Some(outcome) = fetch.get(&()) {
             return Attempt::UnderWay(outcome);
         }
-        if let Some((_, error)) = state.failure.as_ref().filter(|(ended_at, _)| now - *ended_at < RETRY_INTERVAL) {
+        if let Some((_, error)) =
+            state.failure.as_ref().filter(|(ended_at, _)| is_within(now, *ended_at, RETRY_INTERVAL))
+        {
             return Attempt::Failed(error.clone());
         }
         let reading = self.clone();

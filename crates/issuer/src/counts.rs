@@ -6,6 +6,7 @@ use common::{addresses::ClientAddress, clock::Clock, secrets::Secrets};
 use entity::attempt::{Column, Entity};
 use sea_orm::{
     ColumnTrait, ConnectionTrait as _, DatabaseConnection, DbErr, EntityTrait, QueryFilter, Statement, Value,
+    sea_query::Expr,
 };
 use store::rate_limit::Rate;
 
@@ -45,8 +46,13 @@ impl Counts {
         if self.db.query_one_raw(count).await?.is_some() {
             return Ok(());
         }
-        // A count of a longer limit, from before a change of the rate, makes nobody wait longer than this one.
-        let full_at = Entity::find_by_id(key).one(&self.db).await?.map_or(now, |found| found.full_at.min(end));
+        // A count of a longer limit, or from before the clock was set back, makes nobody wait longer than this limit. So the cut time is stored.
+        let full_at = Entity::find_by_id(&key).one(&self.db).await?.map_or(now, |found| found.full_at);
+        if full_at > end {
+            let cut = Entity::update_many().col_expr(Column::FullAt, Expr::value(end));
+            cut.filter(Column::Key.eq(&key)).filter(Column::FullAt.gt(end)).exec(&self.db).await?;
+        }
+        let full_at = full_at.min(end);
         let wait = (full_at + interval - end).max(1);
         Err(OAuthError::TooMany(u64::try_from(wait).unwrap_or_default().div_ceil(SECOND)))
     }

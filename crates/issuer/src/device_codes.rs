@@ -219,9 +219,11 @@ impl IdentityProvider {
     async fn pace(&self, row: &Model) -> Result<OAuthError, DbErr> {
         let now = self.clock.now();
         let of_row = || Entity::update_many().filter(Column::Hash.eq(&row.hash));
-        if row.next_poll_at <= now {
+        let interval = TimeDelta::seconds(row.interval_seconds.into());
+        // A time beyond the interval was noted before the clock was set back.
+        if row.next_poll_at <= now || row.next_poll_at > now + interval {
             let noted = of_row()
-                .col_expr(Column::NextPollAt, Expr::value(now + TimeDelta::seconds(row.interval_seconds.into())))
+                .col_expr(Column::NextPollAt, Expr::value(now + interval))
                 .filter(Column::NextPollAt.eq(row.next_poll_at))
                 .exec(&self.db)
                 .await?;

@@ -1,6 +1,12 @@
 //! The client: typed requests, paced by site and account, retried according to the error's reason, within a deadline.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
 use common::{
@@ -9,6 +15,7 @@ use common::{
     compute::beside,
     plain_text::is_line,
     random::Random,
+    waiting,
 };
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
@@ -37,8 +44,8 @@ const PAGE: usize = 25_000;
 /// The most bytes of an answer: 25,000 rows of the longest keys.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The longest time to wait that the search engine is believed, in seconds.
-const LONGEST_WAIT: u64 = 3_600;
+/// The longest time to wait that the search engine is believed.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 /// The time after which a request is worth sending again that had no turn.
 const TURN_RETRY: Duration = Duration::from_secs(5);
@@ -53,6 +60,8 @@ pub struct SearchEngine {
     meter: UpstreamMeter,
     clock: Clock,
     random: Random,
+    /// True once it was logged that rows have more clicks than impressions.
+    has_warned: AtomicBool,
 }
 
 impl SearchEngine {
@@ -75,6 +84,7 @@ impl SearchEngine {
             http,
             clock,
             random,
+            has_warned: AtomicBool::new(false),
         }
     }
 
@@ -185,6 +195,7 @@ impl SearchEngine {
             if came > 0 && page.rows.is_empty() {
                 return Err(SearchEngineError::unavailable("a page has only rows of the pages before it"));
             }
+            self.warn_once_of_clicks_without_impressions(&page);
             whole.rows.append(&mut page.rows);
             page.rows = std::mem::take(&mut whole.rows);
             whole = page;
@@ -192,6 +203,13 @@ impl SearchEngine {
             if came < row_limit || start_row >= cap {
                 return Ok(whole);
             }
+        }
+    }
+
+    /// Logs once that rows have more clicks than impressions. They are shown as they are.
+    fn warn_once_of_clicks_without_impressions(&self, page: &QueryResponse) {
+        if page.rows.iter().any(|row| row.clicks > row.impressions) && !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!("the search engine counts more clicks than impressions");
         }
     }
 
@@ -252,7 +270,8 @@ impl SearchEngine {
                     continue;
                 }
                 (Verdict::Refresh(said), _) => return Err(SearchEngineError::Disconnected(said)),
-                (Verdict::Retry(after, said), _) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
+                // With no seconds to wait, one request would follow the other.
+                (Verdict::Retry(after, said), _) => (after.unwrap_or_default().max(self.jittered(backoff)), said),
             };
             if !quota {
                 let trouble = SearchEngineError::unavailable(said.clone());
@@ -334,8 +353,9 @@ impl SearchEngine {
         let lost = |error: reqwest::Error| Failure::from(Verdict::Retry(None, error.without_url().to_string()));
         let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
         let status = answer.status();
-        let retry_after = answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok());
-        let retry_after = retry_after.map(|seconds: u64| Duration::from_secs(seconds.min(LONGEST_WAIT)));
+        let retry_after = answer.headers().get("retry-after").and_then(|said| said.to_str().ok());
+        let retry_after =
+            retry_after.and_then(|said| waiting::time(said, self.clock.now())).map(|wait| wait.min(LONGEST_WAIT));
         // Others hold a part of an answer, or one that a proxy has changed.
         let is_whole = status == StatusCode::OK;
         let most = if is_whole { MOST_BYTES } else { bounded::DOCUMENT };

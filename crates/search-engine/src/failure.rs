@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use common::json::unmarked;
 use serde::Deserialize;
 use serde_json::Value;
 use telemetry::upstream::UpstreamOutcome;
@@ -86,7 +87,7 @@ const TOO_FAST: [&str; 4] = ["quotaExceeded", "rateLimitExceeded", "userRateLimi
 /// Parses an error response.
 #[must_use]
 pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
-    let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let mut body: Value = serde_json::from_slice(unmarked(body)).unwrap_or_default();
     let error = body.get_mut("error").map(Value::take).filter(Value::is_object);
     let is_foreign = error.is_none();
     let problem: Problem = error.and_then(|error| serde_json::from_value(error).ok()).unwrap_or_default();

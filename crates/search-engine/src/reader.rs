@@ -229,7 +229,7 @@ impl Reader {
     /// Returns the reading from the cache, from an identical request under way, from the daily series that it sums up, or
     /// from a new request. A caller never waits for a request in a slower lane.
     async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
-        let (key, now) = (request.key()?, self.clock.now());
+        let (key, now) = (request.key()?, self.clock.moment());
         let outcome = {
             let mut requests = self.requests.lock();
             if let Some(outcome) = self.under_way(&requests, &key) {
@@ -288,7 +288,7 @@ impl Reader {
     }
 
     fn keep(&self, key: String, reading: &Arc<Reading>, request: &Request) {
-        let expires_at = reading.read_at + self.ttl_of(request);
+        let expires_at = self.clock.moment().end_of(reading.read_at, self.ttl_of(request));
         self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
     }
 

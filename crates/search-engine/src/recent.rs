@@ -10,7 +10,7 @@ use api::models::parse_day;
 use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
 use common::{
     byte_cache::{ByteCache, CacheUse},
-    clock::Clock,
+    clock::{Clock, is_within},
     places::Places,
     single_flight::{Locked, SharedResult, SingleFlight},
 };
@@ -178,7 +178,7 @@ impl RecentReader {
     /// Returns the kept days of a site, unless they have expired. Reads nothing.
     #[must_use]
     pub fn kept(&self, account: &Account, site: &SiteUrl, span: u32) -> Option<Arc<RecentDays>> {
-        self.kept.get_if(&key(account, site), self.clock.now(), |kept| kept.span >= span)
+        self.kept.get_if(&key(account, site), self.clock.moment(), |kept| kept.span >= span)
     }
 
     /// Returns the kept days of a site, or starts to read them: `span` days up to today, as far as the search engine keeps them, and more
@@ -189,7 +189,7 @@ impl RecentReader {
         let Some(kept) = self.kept(account, site, span) else {
             return Recent::UnderWay(self.start(under_way, account, site, span, lane));
         };
-        if self.clock.now() - kept.freshness.read_at >= REREAD_AFTER.min(self.ttl) {
+        if !is_within(self.clock.now(), kept.freshness.read_at, REREAD_AFTER.min(self.ttl)) {
             drop(self.start(under_way, account, site, kept.span, Lane::Refresh));
         }
         Recent::Kept(kept)
@@ -218,14 +218,13 @@ impl RecentReader {
                 Some(places) => places.acquire_owned().await.ok(),
                 None => None,
             };
-            let now = reader.clock.now();
-            if let Some(meanwhile) =
-                reader.kept.get_if(&key, now, |kept| kept.span >= span && kept.freshness.read_at >= asked_at)
-            {
+            let since = |kept: &RecentDays| (asked_at..=reader.clock.now()).contains(&kept.freshness.read_at);
+            let now = reader.clock.moment();
+            if let Some(meanwhile) = reader.kept.get_if(&key, now, |kept| kept.span >= span && since(kept)) {
                 return Ok(meanwhile);
             }
             let recent = Arc::new(reader.fetch(&account, &site, span, lane).await?);
-            let expires_at = recent.freshness.read_at + reader.ttl;
+            let expires_at = reader.clock.moment().end_of(recent.freshness.read_at, reader.ttl);
             running.keep(|| reader.kept.put(key, recent.clone(), recent.bytes(), expires_at));
             Ok(recent)
         })

@@ -9,6 +9,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::is_within;
 use serde::{Deserialize, Serialize};
 use shared::News;
 use uuid::Uuid;
@@ -95,7 +96,8 @@ impl Records {
         let record = records.entry(account).or_default();
         let had_trouble = record.trouble.is_some();
         record.note(of_question, failed, now);
-        let is_news = failed.is_some() || had_trouble || record.told.is_none_or(|told| now - told >= TOLD_EVERY);
+        let is_news =
+            failed.is_some() || had_trouble || record.told.is_none_or(|told| !is_within(now, told, TOLD_EVERY));
         if is_news {
             record.told = record.last.success;
         }

@@ -26,7 +26,7 @@ impl RefusedSite {
     pub(super) fn after(last: Option<Self>, now: DateTime<Utc>) -> Self {
         match last {
             None => Self { since: now, until: now + FIRST_PAUSE, pause: FIRST_PAUSE },
-            Some(last) if last.until > now => last,
+            Some(last) if last.wait(now).is_some() => last,
             Some(last) => {
                 let pause = (last.pause * 2).min(LONGEST_PAUSE);
                 Self { pause, until: now + pause, ..last }
@@ -39,10 +39,10 @@ impl RefusedSite {
         self.until - self.pause
     }
 
-    /// Returns the remaining pause, or `None` if the site may be asked about.
+    /// Returns the remaining pause, or `None` if the site may be asked about. A pause that begins later is from before the clock was set back.
     #[must_use]
     pub fn wait(&self, now: DateTime<Utc>) -> Option<Duration> {
-        (self.until - now).to_std().ok().filter(|left| !left.is_zero())
+        (self.until - now).to_std().ok().filter(|left| !left.is_zero() && self.at() <= now)
     }
 
     /// Returns whether the pause ended long ago.
@@ -69,6 +69,9 @@ mod tests {
             now += pause;
             assert_eq!(refusal.unwrap().wait(now), None);
         }
+        let early = now - TimeDelta::hours(2);
+        assert_eq!(refusal.unwrap().wait(early), None, "the clock was set back");
+        assert_eq!(RefusedSite::after(refusal, early).wait(early), Some(Duration::from_hours(1)));
         let refusal = refusal.unwrap();
         assert_eq!(refusal.since, first);
         assert!(!refusal.is_over(now) && refusal.is_over(now + LONGEST_PAUSE));

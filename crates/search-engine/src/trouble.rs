@@ -53,7 +53,8 @@ impl Trouble {
     }
 
     pub(super) fn is_over(&self, now: DateTime<Utc>) -> bool {
-        self.until <= now
+        // What began later is from before the clock was set back.
+        self.until <= now || now < self.since
     }
 }
 

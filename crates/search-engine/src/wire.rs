@@ -3,7 +3,7 @@
 use std::fmt;
 
 use api::models;
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
@@ -16,10 +16,18 @@ pub const HISTORY_MONTHS: u32 = 16;
 /// The length of a date at the beginning of a key.
 pub const DATE: usize = "2026-11-19".len();
 
-/// The day of a key of rows by day or by hour.
+/// Reads a day that is written as the search engine writes it, so that no day has two names.
 #[must_use]
-pub fn day_of(key: &str) -> Option<NaiveDate> {
-    key.get(..DATE)?.parse().ok()
+pub fn exact_day(key: &str) -> Option<NaiveDate> {
+    key.parse().ok().filter(|day: &NaiveDate| day.to_string() == key)
+}
+
+/// Reads the day of an hour that is written as the search engine writes it: a full hour of its time zone, in winter or in summer.
+#[must_use]
+pub fn day_of_exact_hour(key: &str) -> Option<NaiveDate> {
+    let time = DateTime::parse_from_rfc3339(key).ok()?;
+    let is_pacific = [-8, -7].map(|hours| hours * 3_600).contains(&time.offset().local_minus_utc());
+    (is_pacific && time.format("%Y-%m-%dT%H:00:00%:z").to_string() == key).then(|| time.date_naive())
 }
 
 /// Characters that need no escaping in a path segment. `:` and `/` in a site's name are escaped.

@@ -145,7 +145,7 @@ impl Desk {
     ) -> Result<Given, SeoError> {
         let json = serde_json::to_string(&question).map_err(|error| SeoError::Fault(error.to_string()))?;
         let key = format!("{}{json}", holder.prefix());
-        let now = self.clock.now();
+        let now = self.clock.moment();
         let (outcome, is_first) = {
             let mut questions = self.questions.lock();
             if let Some(outcome) = questions.get(&key) {
@@ -153,7 +153,7 @@ impl Desk {
             } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(Given { reading, is_fresh: false });
             } else {
-                self.pauses.check(&holder.prefix(), now)?;
+                self.pauses.check(&holder.prefix(), self.clock.now())?;
                 let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
                 let outcome = questions.start(key.clone(), move |running| async move {
                     let ask = async || {
@@ -161,8 +161,8 @@ impl Desk {
                         desk.settle(&holder, answer).await
                     };
                     let (reading, asked) = desk.once(&holder, &json, ask).await?;
-                    let (bytes, expires_at) = (reading.found.bytes(), reading.read_at + desk.ttl);
-                    running.keep(|| desk.cache.put(key, reading.clone(), bytes, expires_at));
+                    let expires_at = desk.clock.moment().end_of(reading.read_at, desk.ttl);
+                    running.keep(|| desk.cache.put(key, reading.clone(), reading.found.bytes(), expires_at));
                     Ok((reading, asked))
                 });
                 (outcome, true)

@@ -11,13 +11,23 @@ use shared::News;
 
 use super::SeoError;
 
-type All = HashMap<String, DateTime<Utc>>;
+type All = HashMap<String, Pause>;
 
 /// A pause that replicas tell each other of.
 #[derive(Serialize, Deserialize)]
 struct Pause {
     holder: String,
+    /// The time of the refusal. Absent from a replica of an earlier version.
+    #[serde(default)]
+    since: DateTime<Utc>,
     until: DateTime<Utc>,
+}
+
+impl Pause {
+    /// Returns whether it lasts. One that begins later is from before the clock was set back.
+    fn lasts(&self, now: DateTime<Utc>) -> bool {
+        self.since <= now && now < self.until
+    }
 }
 
 /// The pauses of all holders. Clones share them.
@@ -35,8 +45,8 @@ impl Pauses {
             let heard = Arc::downgrade(&all);
             news.listen(move |pause| {
                 let Some(all) = heard.upgrade() else { return false };
-                if let Ok(Pause { holder, until }) = serde_json::from_slice(pause) {
-                    begin(&mut lock(&all), holder, until);
+                if let Ok(pause) = serde_json::from_slice(pause) {
+                    begin(&mut lock(&all), pause);
                 }
                 true
             });
@@ -46,21 +56,22 @@ impl Pauses {
 
     /// Leaves the provider alone for a holder until a time.
     pub fn begin(&self, holder: String, until: DateTime<Utc>, now: DateTime<Utc>) {
-        let mut all = lock(&self.all);
-        all.retain(|_, end| *end > now);
-        begin(&mut all, holder.clone(), until);
-        drop(all);
+        let pause = Pause { holder, since: now, until };
         if let Some(news) = &self.news
-            && let Ok(pause) = serde_json::to_vec(&Pause { holder, until })
+            && let Ok(pause) = serde_json::to_vec(&pause)
         {
             news.tell(&pause);
         }
+        let mut all = lock(&self.all);
+        all.retain(|_, known| known.lasts(now));
+        begin(&mut all, pause);
     }
 
     /// Fails while the provider is left alone.
     pub fn check(&self, holder: &str, now: DateTime<Utc>) -> Result<(), SeoError> {
-        let until = lock(&self.all).get(holder).copied();
-        match until.map(|until| (until - now).num_seconds()) {
+        let all = lock(&self.all);
+        let left = all.get(holder).filter(|pause| pause.lasts(now)).map(|pause| (pause.until - now).num_seconds());
+        match left {
             Some(seconds) if seconds > 0 => {
                 Err(SeoError::RateLimited { retry_after: u64::try_from(seconds).unwrap_or(1) })
             }
@@ -75,9 +86,10 @@ impl Pauses {
 }
 
 /// Begins a pause, unless a longer one is known.
-fn begin(all: &mut All, holder: String, until: DateTime<Utc>) {
-    let known = all.entry(holder).or_insert(until);
-    *known = until.max(*known);
+fn begin(all: &mut All, pause: Pause) {
+    if all.get(&pause.holder).is_none_or(|known| known.until < pause.until) {
+        all.insert(pause.holder.clone(), pause);
+    }
 }
 
 fn lock(all: &Mutex<All>) -> MutexGuard<'_, All> {

@@ -163,7 +163,7 @@ impl Answers {
         made_of: MadeOf,
         answer: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Arc<RenderedAnswer<T>>, Error> {
-        let now = self.clock.now();
+        let now = self.clock.moment();
         let kept = self.cache.get_if(&key, now, |kept| {
             kept.downcast_ref::<RenderedAnswer<T>>().is_some_and(|rendered| rendered.made_of.is(&made_of))
         });

@@ -7,6 +7,7 @@ use std::{
 
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::is_within;
 use entity::client_use::{ActiveModel, Column, Entity};
 use sea_orm::{
     ActiveValue::Set,
@@ -95,7 +96,7 @@ impl Uses {
     /// Notes that a client acts for a person at `surface`, with a token of these scopes.
     pub fn note(&self, user_id: Uuid, client_id: &str, surface: SurfaceKind, scopes: &[String], now: DateTime<Utc>) {
         let mut noted = self.noted.lock();
-        let is_recent = |note: &Note| note.is_of(client_id, surface) && now - note.at < EVERY;
+        let is_recent = |note: &Note| note.is_of(client_id, surface) && is_within(now, note.at, EVERY);
         if noted.cache_get(&user_id).is_some_and(|notes| notes.iter().any(is_recent)) {
             return;
         }

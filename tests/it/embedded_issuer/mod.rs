@@ -5,6 +5,7 @@ mod answers;
 mod authorization;
 mod browser;
 mod claims;
+mod clock_jumps;
 mod consent;
 mod device;
 mod device_limits;

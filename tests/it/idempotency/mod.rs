@@ -75,7 +75,7 @@ impl Write {
 }
 
 /// `POST path` with a key.
-async fn keyed(actor: &Actor, path: &str, key: &str, body: &Value) -> Answer {
+pub async fn keyed(actor: &Actor, path: &str, key: &str, body: &Value) -> Answer {
     sent(actor, path, &body.to_string(), &[("idempotency-key", key)]).await
 }
 
@@ -86,7 +86,7 @@ async fn sent(actor: &Actor, path: &str, body: &str, headers: &[(&str, &str)]) -
 }
 
 /// `Idempotency-Replayed`. Empty if absent.
-fn replayed(answer: &Answer) -> &str {
+pub fn replayed(answer: &Answer) -> &str {
     answer.header("idempotency-replayed")
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{
-    clock::Clock,
+    clock::{Clock, is_within},
     single_flight::{SharedResult, SingleFlight},
 };
 
@@ -67,11 +67,6 @@ enum Step {
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns whether `time` is at most `age` ago. A time in the future is not: the clock was set back.
-fn is_within(now: DateTime<Utc>, time: DateTime<Utc>, age: TimeDelta) -> bool {
-    (TimeDelta::zero()..age).contains(&(now - time))
 }
 
 impl Introspection {

@@ -16,9 +16,12 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use common::{
-    addresses::ClientAddress, base_url::BaseUrl, clock::Clock, compute::Died, places::Places,
+    addresses::ClientAddress,
+    base_url::BaseUrl,
+    clock::{Clock, Moment},
+    compute::Died,
+    places::Places,
     single_flight::SingleFlight,
 };
 use reqwest::dns::Resolve;
@@ -69,7 +72,7 @@ struct Documents {
 
 #[derive(Default)]
 struct State {
-    kept: HashMap<String, (DateTime<Utc>, Client)>,
+    kept: HashMap<String, (Moment, Client)>,
 }
 
 impl ClientDocuments {
@@ -103,7 +106,7 @@ impl ClientDocuments {
         let identifier = Identifier::parse(id, self.0.reach)?;
         let outcome = {
             let state = self.0.state();
-            if let Some((_, client)) = state.kept.get(id).filter(|(until, _)| self.0.clock.now() < *until) {
+            if let Some((_, client)) = state.kept.get(id).filter(|(end, _)| !end.is_over(self.0.clock.moment())) {
                 return Ok(client.clone());
             }
             let mut under_way = self.0.under_way.lock();
@@ -118,10 +121,10 @@ impl ClientDocuments {
                 let documents = self.0.clone();
                 under_way.start(id.to_owned(), move |_| async move {
                     let _place = place;
-                    let (until, client) = documents.read(&identifier).await?;
+                    let (end, client) = documents.read(&identifier).await?;
                     let mut state = documents.state();
-                    state.make_room(documents.clock.now());
-                    state.kept.insert(client.id.clone(), (until, client.clone()));
+                    state.make_room(documents.clock.moment());
+                    state.kept.insert(client.id.clone(), (end, client.clone()));
                     Ok(client)
                 })
             }
@@ -131,13 +134,13 @@ impl ClientDocuments {
 }
 
 impl Documents {
-    async fn read(&self, id: &Identifier) -> Result<(DateTime<Utc>, Client), Unreadable> {
+    async fn read(&self, id: &Identifier) -> Result<(Moment, Client), Unreadable> {
         let permit = tokio::time::timeout(PATIENCE, self.fetches.acquire()).await;
         let Ok(Ok(_permit)) = permit else { return Err(BUSY) };
         let (headers, bytes) = fetch::fetch(&self.http, id).await?;
         let client = document::read(id.url().as_str(), &bytes)?;
-        let now = self.clock.now();
-        Ok((now + freshness::of(&headers, now), client))
+        let lifetime = freshness::of(&headers, self.clock.now());
+        Ok((self.clock.moment() + lifetime, client))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -147,13 +150,13 @@ impl Documents {
 
 impl State {
     /// Drops expired documents, and the one that expires next if there are still too many.
-    fn make_room(&mut self, now: DateTime<Utc>) {
+    fn make_room(&mut self, now: Moment) {
         if self.kept.len() < MAX_KEPT {
             return;
         }
-        self.kept.retain(|_, (until, _)| now < *until);
+        self.kept.retain(|_, (end, _)| !end.is_over(now));
         if self.kept.len() >= MAX_KEPT
-            && let Some(next) = self.kept.iter().min_by_key(|(_, (until, _))| *until).map(|(id, _)| id.clone())
+            && let Some(next) = self.kept.iter().min_by_key(|(_, (end, _))| *end).map(|(id, _)| id.clone())
         {
             self.kept.remove(&next);
         }

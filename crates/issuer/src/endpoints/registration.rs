@@ -82,7 +82,9 @@ impl IdentityProvider {
         if registered.clone().count(&self.db).await? >= MAX_CLIENTS {
             return Err(OAuthError::TooMany(NO_ROOM_RETRY));
         }
-        let recent = registered.filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).count(&self.db).await?;
+        let recent =
+            registered.filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).filter(Column::CreatedAt.lte(now));
+        let recent = recent.count(&self.db).await?;
         if recent >= MAX_PER_HOUR {
             self.count_beyond(address).await?;
         }

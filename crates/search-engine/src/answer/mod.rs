@@ -8,7 +8,7 @@ use common::json::{self, NoError};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::wire::{Dimension, HISTORY_MONTHS, QueryRequest, day_of};
+use super::wire::{Dimension, HISTORY_MONTHS, QueryRequest, day_of_exact_hour, exact_day};
 
 /// The largest count in one row: beyond it a double does not hold every whole number.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -165,15 +165,29 @@ impl QueryRow {
         let is_count = |number: f64| is_size(number) && number.fract() == 0.0;
         let asked_days = asked.start_date..=asked.end_date;
         let is_within = |key: &str, dimension: Dimension| match dimension {
-            Dimension::Date => key.parse().is_ok_and(|day| asked_days.contains(&day)),
-            Dimension::Hour => day_of(key).is_some_and(|day| asked_days.contains(&day)),
+            Dimension::Date => exact_day(key).is_some_and(|day| asked_days.contains(&day)),
+            Dimension::Hour => day_of_exact_hour(key).is_some_and(|day| asked_days.contains(&day)),
+            Dimension::Country => key.len() == 3 && key.bytes().all(|letter| letter.is_ascii_alphabetic()),
+            Dimension::Device => !key.is_empty() && key.bytes().all(|letter| matches!(letter, b'A'..=b'Z' | b'_')),
             _ => true,
         };
         self.keys.len() == asked.dimensions.len()
             && self.keys.iter().zip(&asked.dimensions).all(|(key, dimension)| is_within(key, *dimension))
+            && !self.has_swapped(&asked.dimensions)
             && is_count(self.clicks)
             && is_count(self.impressions)
             && self.position.is_none_or(is_size)
+    }
+}
+
+impl QueryRow {
+    /// Returns whether the address of the page stands where the query belongs.
+    fn has_swapped(&self, dimensions: &[Dimension]) -> bool {
+        let is_address = |wanted| {
+            let at = dimensions.iter().position(|dimension| *dimension == wanted);
+            at.and_then(|at| self.keys.get(at)).map(|key| key.contains("://"))
+        };
+        is_address(Dimension::Query) == Some(true) && is_address(Dimension::Page) == Some(false)
     }
 }
 

@@ -45,6 +45,8 @@ fn answers_are_read_with_their_rows() {
         (&[Dimension::Query], row("é", r#""clicks":0,"impressions":0,"position":0"#), 1),
         (&[Dimension::Query], row("", r#""clicks":0,"impressions":9007199254740992,"position":null"#), 1),
         (&[Dimension::Date], row("2026-10-01", r#""clicks":1,"impressions":2"#), 1),
+        (&[Dimension::Country], row("zzz", r#""clicks":1,"impressions":2"#), 1),
+        (&[Dimension::Device], row("MOBILE", r#""clicks":1,"impressions":2"#), 1),
         (&[Dimension::Hour], row("2026-10-31T23:00:00-07:00", r#""clicks":1,"impressions":2"#), 1),
         (
             &[Dimension::Date, Dimension::Page],
@@ -149,6 +151,28 @@ fn rows_without_the_keys_and_counts_that_were_asked_for_are_not_an_answer() {
             assert!(rows(body.as_bytes(), &asked(&[dimension])).is_err(), "{body}");
         }
     }
+    for (dimension, key) in [
+        (Dimension::Date, "2026-10-1"),
+        (Dimension::Date, "2026-10- 1"),
+        (Dimension::Date, "+2026-10-01"),
+        (Dimension::Date, "01/10/2026"),
+        (Dimension::Hour, "2026-10-31T23:00:00Z"),
+        (Dimension::Hour, "2026-10-31T23:00:00+01:00"),
+        (Dimension::Hour, "2026-10-31T23:00:00-07:30"),
+        (Dimension::Hour, "2026-10-31T23:30:00-07:00"),
+        (Dimension::Hour, "2026-10-31 23:00:00-07:00"),
+        (Dimension::Hour, "2026-10-31T23:00:00.0-07:00"),
+        (Dimension::Country, "MOBILE"),
+        (Dimension::Country, "United States"),
+        (Dimension::Device, "usa"),
+        (Dimension::Device, ""),
+    ] {
+        let body = row(key, r#""clicks":1,"impressions":2"#);
+        assert!(rows(body.as_bytes(), &asked(&[dimension])).is_err(), "{dimension:?} {body}");
+    }
+    let swapped = of(r#"[{"keys":["https://a.test/","a"],"clicks":1,"impressions":2}]"#);
+    assert!(rows(swapped.as_bytes(), &asked(&[Dimension::Query, Dimension::Page])).is_err());
+    assert!(rows(swapped.as_bytes(), &asked(&[Dimension::Page, Dimension::Query])).is_ok());
     let body = row("2026-10-01T00:00:00", r#""clicks":1,"impressions":2"#);
     assert!(rows(body.as_bytes(), &asked(&[Dimension::Date])).is_err(), "one day has one key");
 }

@@ -2,14 +2,17 @@
 
 use std::{
     collections::HashMap,
+    io,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use common::digest::pkce_challenge;
 use entity::{account, team_grant};
+use futures_util::stream;
 use identity::{issuer::Issuer, jwks::Jwks, relying_party::RelyingParty};
 use issuer::{
     IdentityProvider,
@@ -18,7 +21,7 @@ use issuer::{
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use pages::paths::Paths;
 use poem::{
-    Endpoint as _, EndpointExt, IntoResponse, Request, Response, Route, Server, get, handler,
+    Body, Endpoint as _, EndpointExt, IntoResponse, Request, Response, Route, Server, get, handler,
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
     post,
@@ -26,6 +29,7 @@ use poem::{
 };
 use sea_orm::EntityTrait;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use url::Url;
 
 use super::super::{
@@ -50,6 +54,10 @@ pub(super) struct Elsewhere {
     pub is_away: Arc<AtomicBool>,
     /// Bodies at paths, with status 200 in place of the provider's own answers.
     pub instead: Arc<Mutex<Option<(&'static str, String)>>>,
+    /// The path whose next answer dribbles.
+    pub dribbles: Arc<Mutex<Option<&'static str>>>,
+    /// Notified when an answer begins to dribble.
+    pub has_begun: Arc<Notify>,
     /// Stands in front.
     pub endless: Endless,
 }
@@ -119,6 +127,8 @@ impl Elsewhere {
             codes: Arc::default(),
             is_away: Arc::default(),
             instead: Arc::default(),
+            dribbles: Arc::default(),
+            has_begun: Arc::default(),
             endless: Endless::default(),
         };
         let routes = Route::new()
@@ -126,10 +136,14 @@ impl Elsewhere {
             .at("/jwks", get(key_set))
             .at("/token", post(token))
             .at("/userinfo", get(userinfo));
-        let instead = elsewhere.instead.clone();
+        let (instead, slow) = (elsewhere.instead.clone(), elsewhere.clone());
         let routes = routes.data(elsewhere.clone()).around(move |server, request| {
             let said = instead.lock().unwrap().clone().filter(|(path, _)| request.uri().path() == *path);
+            let dribble = slow.dribble(request.uri().path());
             async move {
+                if let Some(answer) = dribble {
+                    return Ok(answer);
+                }
                 match said {
                     Some((_, body)) => Ok(Response::builder().content_type("application/json").body(body)),
                     None => server.call(request).await.map(IntoResponse::into_response),
@@ -138,6 +152,18 @@ impl Elsewhere {
         });
         tokio::spawn(Server::new_with_acceptor(acceptor).run(routes.with(elsewhere.endless.clone())));
         elsewhere
+    }
+
+    /// An answer without an end that comes a few bytes at a time, if the one at `path` dribbles. Those after it do not.
+    fn dribble(&self, path: &str) -> Option<Response> {
+        self.dribbles.lock().unwrap().take_if(|dribbling| *dribbling == path)?;
+        self.has_begun.notify_one();
+        let ticks = tokio::time::interval(Duration::from_millis(200));
+        let drops = stream::unfold(ticks, |mut ticks| async move {
+            ticks.tick().await;
+            Some((Ok::<_, io::Error>("{ "), ticks))
+        });
+        Some(Response::builder().content_type("application/json").body(Body::from_bytes_stream(drops)))
     }
 
     /// The provider as an issuer knows it.

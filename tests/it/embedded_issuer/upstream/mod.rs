@@ -3,6 +3,7 @@
 mod elsewhere;
 mod habits;
 mod invitations;
+mod slow;
 mod trouble;
 
 use std::time::Duration;
