@@ -64,7 +64,7 @@ async fn a_machine_polls_on_after_the_clock_is_set_back() {
         }
         let browser = Browser::new(&issuer);
         assert_eq!(browser.sign_in(ANN, PASSWORD).await.status, 303, "{name}");
-        browser.allow_machine(&machine, "write").await;
+        browser.allow_machine(&machine, "read").await;
         machine.tokens().await;
         issuer.hand.advance(TimeDelta::seconds(31));
         machine.poll().await.refused("invalid_grant");
@@ -88,7 +88,7 @@ async fn guesses_keep_nobody_out_for_longer_than_their_limit() {
             waits.push(page.header("retry-after").parse().unwrap());
             issuer.hand.advance(TimeDelta::seconds(waits[waits.len() - 1]));
         }
-        assert!(!waits.is_empty() && waits.iter().all(|seconds| *seconds <= 120), "{name}: {waits:?}");
+        assert!(waits.iter().sum::<i64>() <= 120, "{name}: {waits:?}");
     }
 }
 

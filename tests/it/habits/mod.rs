@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sightline::config::{Config, Seconds};
 
 use self::{
-    server::{Habit, Said, Server, http, ok},
+    server::{Habit, Said, Server, http},
     table::{Meaning, OF_MESSAGES, OF_ROWS, OF_SITES, Row, THAT_STOP},
 };
 use crate::{
@@ -71,7 +71,7 @@ impl Bench {
             let listed = self.person.listed("/api/properties").await;
             let property = listed.into_iter().find(|property| property["siteUrl"] == SMALL).unwrap();
             if property["access"] != "still_reading" {
-                return property;
+                return timeless(property);
             }
         }
     }
@@ -88,6 +88,14 @@ impl Bench {
         let all = self.performance(&[("scope", "all")]).await.expect(200);
         [data(&self.performance(&[]).await.expect(200)), data(&all), self.listed().await["headline"].clone()]
     }
+}
+
+/// The property without the time at which its headline was read.
+fn timeless(mut property: Value) -> Value {
+    if let Some(headline) = property["headline"].as_object_mut() {
+        headline.remove("cachedAt");
+    }
+    property
 }
 
 fn data(answer: &Answer) -> Value {
@@ -227,13 +235,4 @@ async fn the_time_to_wait_is_read_in_all_its_forms_and_is_an_hour_at_most() {
         let seconds: u64 = answer.header("retry-after").parse().unwrap();
         assert!(expected.contains(&seconds), "{name}: {seconds}");
     }
-}
-
-#[tokio::test]
-async fn more_clicks_than_impressions_are_shown_as_they_are() {
-    let bench = Bench::start(impatient).await;
-    bench.takes_to(QUERY, |body| ok(body.replace("\"impressions\":", "\"impressions\":1,\"was\":")), ALWAYS);
-    let totals = data(&bench.performance(&[]).await.expect(200))["totals"].clone();
-    assert!(totals["clicks"].as_u64() > totals["impressions"].as_u64(), "{totals}");
-    assert!(totals["ctr"].as_f64() > Some(1.0), "{totals}");
 }

@@ -45,6 +45,7 @@ fn answers_are_read_with_their_rows() {
         (&[Dimension::Query], row("é", r#""clicks":0,"impressions":0,"position":0"#), 1),
         (&[Dimension::Query], row("", r#""clicks":0,"impressions":9007199254740992,"position":null"#), 1),
         (&[Dimension::Date], row("2026-10-01", r#""clicks":1,"impressions":2"#), 1),
+        (&[Dimension::Query], row("more clicks", r#""clicks":7,"impressions":2,"ctr":3.5"#), 1),
         (&[Dimension::Country], row("zzz", r#""clicks":1,"impressions":2"#), 1),
         (&[Dimension::Device], row("MOBILE", r#""clicks":1,"impressions":2"#), 1),
         (&[Dimension::Hour], row("2026-10-31T23:00:00-07:00", r#""clicks":1,"impressions":2"#), 1),
