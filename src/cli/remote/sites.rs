@@ -180,7 +180,7 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
     if found.is_empty() && !part.trim_matches('/').is_empty() {
         found = having(&|site, _| is_found_by(&site.site_url, part));
     }
-    let named = |sites: &[&Property]| {
+    let listed = |sites: &[&Property]| {
         let names = sites.iter().take(NAMED).map(|site| short(&address(&site.site_url))).collect::<Vec<_>>().join(", ");
         let more = sites.len().saturating_sub(NAMED);
         if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
@@ -190,11 +190,11 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
         [] if all.is_empty() => Err(RemoteError::Failed("there are no sites yet".to_owned())),
         [] => Err(RemoteError::Failed(format!(
             "no site is called {wanted:?}; there are {}",
-            named(&all.iter().collect::<Vec<_>>())
+            listed(&all.iter().collect::<Vec<_>>())
         ))),
         several => {
             let sites: Vec<&Property> = several.iter().map(|(site, _)| *site).collect();
-            Err(RemoteError::Failed(format!("{wanted:?} may be {}; name one of them", named(&sites))))
+            Err(RemoteError::Failed(format!("{wanted:?} may be {}; name one of them", listed(&sites))))
         }
     }
 }

@@ -13,7 +13,7 @@ const ESCAPED: &AsciiSet = &CONTROLS.add(b' ');
 /// A character of a text.
 struct Letter<'t> {
     /// The character that is shown if it can be seen.
-    letter: char,
+    read: char,
     /// The part of the text that stands for it.
     written: &'t str,
     kind: Kind,
@@ -35,7 +35,7 @@ enum Kind {
 pub fn readable(text: &str) -> String {
     let letters = letters(text);
     let mut readable = String::with_capacity(text.len());
-    for (one, (letter, is_seen)) in letters.iter().zip(judged(letters.iter().map(|one| one.letter))) {
+    for (one, (letter, is_seen)) in letters.iter().zip(judged(letters.iter().map(|one| one.read))) {
         match one.kind {
             Kind::Plain if letter == ' ' || (is_seen && !letter.is_whitespace()) => readable.push(letter),
             Kind::Plain => readable.extend(escaped(one.written)),
@@ -63,7 +63,7 @@ fn letters(text: &str) -> Vec<Letter<'_>> {
         let bytes: Vec<u8> = escapes(rest).collect();
         let (written, after) = rest.split_at(if bytes.is_empty() { letter.len_utf8() } else { bytes.len() * 3 });
         if bytes.is_empty() {
-            letters.push(Letter { letter, written, kind: Kind::Plain });
+            letters.push(Letter { read: letter, written, kind: Kind::Plain });
         } else {
             decoded(&bytes, written, &mut letters);
         }
@@ -87,7 +87,7 @@ fn escapes(text: &str) -> impl Iterator<Item = u8> {
 fn decoded<'t>(bytes: &[u8], mut written: &'t str, letters: &mut Vec<Letter<'t>>) {
     let mut add = |letter: char, bytes: usize, kind| {
         let (own, rest) = written.split_at(bytes * 3);
-        letters.push(Letter { letter, written: own, kind });
+        letters.push(Letter { read: letter, written: own, kind });
         written = rest;
     };
     for chunk in bytes.utf8_chunks() {

@@ -18,11 +18,11 @@ pub fn shown(host: &str) -> String {
     outcome.map_or_else(|_| escaped(host).collect(), |()| shown.into_owned())
 }
 
-/// Returns the host in ASCII and small letters, or as it is if it has no such form.
+/// Returns the host in ASCII and small letters. What is no name of a host is escaped.
 #[must_use]
 pub fn ascii(host: &str) -> String {
     let ascii = Uts46::new().to_ascii(host.as_bytes(), AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore);
-    ascii.map_or_else(|_| host.to_lowercase(), Cow::into_owned)
+    ascii.map_or_else(|_| escaped(&host.to_lowercase()).collect(), Cow::into_owned)
 }
 
 /// Returns the host in Unicode, also where it could be taken for another one, to be compared with what a person writes.
@@ -79,6 +79,7 @@ mod tests {
             assert_eq!(shown(host), host, "{why}");
         }
         assert_eq!(shown("sh\u{202e}op.example"), "sh%E2%80%AEop.example");
+        assert_eq!(ascii("Sh\u{202e}op.example"), "sh%E2%80%AEop.example");
         assert_eq!(shown("a b\n.example"), "a%20b%0A.example");
     }
 }
