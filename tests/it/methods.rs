@@ -62,7 +62,6 @@ async fn writes_that_take_no_body_accept_an_empty_one_and_refuse_any_field() {
         ("{\"a b\":null,\"z\":1}", "a b: "),
         ("{\"twice\":1,\"twice\":2}", "twice: "),
         ("[]", "body: "),
-        ("null", "body: "),
         ("dryRun=true", "body: "),
         ("{", "body: "),
     ];
@@ -81,7 +80,7 @@ async fn writes_that_take_no_body_accept_an_empty_one_and_refuse_any_field() {
     writes.sort_by_key(|operation| operation.id() == "deletePersonalData");
     let deletion = writes.pop().unwrap();
     for operation in &writes {
-        for body in ["", "{}", " { }\n", "\n"] {
+        for body in ["", "{}", " { }\n", "\n", "null"] {
             for is_json in [true, false] {
                 let answer = write(&owner, operation, &property, body, is_json).await;
                 let said = format!("{} {body:?}: {}", operation.id(), String::from_utf8_lossy(&answer.bytes));

@@ -246,7 +246,8 @@ const IDLE: &[(&str, &str, &str)] = &[
     ("countries", "startDate=2026-11-02&endDate=2026-11-08&compare=previous_period&dataState=all&limit=5", "dataState"),
     ("cannibalization", "classification=branded&includeBranded=true", "includeBranded"),
     ("cannibalization", "classification=nonBranded&includeBranded=true", ""),
-    ("growth-opportunities", "classification=branded&includeBranded=false", "includeBranded"),
+    ("growth-opportunities", "classification=branded&includeBranded=true", "includeBranded"),
+    ("growth-opportunities", "classification=branded&includeBranded=false", ""),
     ("growth-opportunities", "kind=snippet&targetPosition=2", "targetPosition"),
     ("growth-opportunities", "kind=rank&targetPosition=2", ""),
     (

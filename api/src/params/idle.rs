@@ -115,6 +115,14 @@ impl Sent<'_> {
         names.iter().all(|name| self.query.values.contains_key(*name))
     }
 
+    /// Returns whether a parameter of the operation was sent with another value than its default. The default says nothing, so that a
+    /// form may send every one.
+    fn says(&self, name: &str) -> bool {
+        let known = self.known.iter().find(|parameter| parameter.name == name);
+        let value = self.query.values.get(name).and_then(|all| all.first());
+        known.zip(value).is_some_and(|(known, value)| known.default != Some(value.as_str()))
+    }
+
     /// Returns whether a parameter has one of these values, sent or as its default.
     fn is(&self, name: &str, values: &[&str]) -> bool {
         let default = || self.known.iter().find(|parameter| parameter.name == name)?.default;
@@ -130,7 +138,7 @@ pub(super) fn idle(operation: &str, known: &[ParameterDoc], query: &QueryPairs) 
     let rules = RULES.iter().filter(applies).filter(|rule| (rule.when)(&sent));
     let mut found: Vec<&str> = Vec::new();
     for name in rules.flat_map(|rule| rule.idle) {
-        if sent.all(&[name]) && known.iter().any(|parameter| parameter.name == *name) && !found.contains(name) {
+        if sent.says(name) && !found.contains(name) {
             found.push(name);
         }
     }

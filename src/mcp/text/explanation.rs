@@ -10,8 +10,6 @@ use api::{
     models::{Metrics, TableCoverage},
 };
 
-use serde_json::Value;
-
 use super::{line, quoted, reading, word};
 
 /// An alternative partition of a change, in the order of the text.

@@ -63,7 +63,8 @@ async fn a_machine_polls_on_after_the_clock_is_set_back() {
             machine.poll().await.refused("authorization_pending");
         }
         let browser = Browser::new(&issuer);
-        assert_eq!(browser.sign_in(ANN, PASSWORD).await.status, 303, "{name}");
+        let waited = signs_in(&issuer, &browser).await;
+        assert!(waited <= TimeDelta::minutes(10), "{name}: {waited}");
         browser.allow_machine(&machine, "read").await;
         machine.tokens().await;
         issuer.hand.advance(TimeDelta::seconds(31));
@@ -71,24 +72,31 @@ async fn a_machine_polls_on_after_the_clock_is_set_back() {
     }
 }
 
+/// Signs Ann in, and waits as long as each refusal says. Returns how long.
+async fn signs_in(issuer: &TestIssuer, browser: &Browser<'_>) -> TimeDelta {
+    let mut waited = TimeDelta::zero();
+    loop {
+        let page = browser.sign_in(ANN, PASSWORD).await;
+        if page.status == 303 {
+            return waited;
+        }
+        assert!(page.status == 429 && waited < TimeDelta::minutes(15), "{waited}: {}", page.body);
+        let wait = TimeDelta::seconds(page.header("retry-after").parse().unwrap());
+        issuer.hand.advance(wait);
+        waited += wait;
+    }
+}
+
+/// Each limit on guesses ends within its own interval. A longer credit would let guesses go on at another replica whose clock is behind.
 #[tokio::test]
-async fn guesses_keep_nobody_out_for_longer_than_their_limit() {
+async fn guesses_keep_nobody_out_for_longer_than_their_limits() {
     for (name, jump) in BACK {
         let issuer = TestIssuer::with_ann().await;
         let stranger = Browser::new(&issuer);
         while stranger.sign_in(ANN, "a wrong password").await.status == 400 {}
         issuer.hand.set(jump);
-        let mut waits: Vec<i64> = Vec::new();
-        loop {
-            let page = stranger.sign_in(ANN, PASSWORD).await;
-            if page.status == 303 {
-                break;
-            }
-            assert!(page.status == 429 && waits.len() < 5, "{name}: {waits:?} {}", page.body);
-            waits.push(page.header("retry-after").parse().unwrap());
-            issuer.hand.advance(TimeDelta::seconds(waits[waits.len() - 1]));
-        }
-        assert!(waits.iter().sum::<i64>() <= 120, "{name}: {waits:?}");
+        let waited = signs_in(&issuer, &stranger).await;
+        assert!(waited <= TimeDelta::minutes(10), "{name}: {waited}");
     }
 }
 
