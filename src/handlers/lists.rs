@@ -74,12 +74,12 @@ impl Lists {
         let mut written = Written::default();
         written.write(&mut records, LONG_BYTES);
         if records.len() == 0 {
-            return Ok(written.finish(meta, place));
+            return Ok(written.finish(&meta, place));
         }
         let _turn = timeout_at(deadline, self.long.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
         let rendered = beside(move || {
             written.write(&mut records, usize::MAX);
-            written.finish(meta, place)
+            written.finish(&meta, place)
         });
         Ok(rendered.await.map_err(Error::from)?)
     }
@@ -101,7 +101,7 @@ impl Written {
 
     fn finish<T: ToJSON + ParseFromJSON + Send + Sync>(
         mut self,
-        meta: ListMeta,
+        meta: &ListMeta,
         place: OwnedSemaphorePermit,
     ) -> Listed<T> {
         let open: &[u8] = if self.0.is_empty() { b"{\"data\":[" } else { b"" };

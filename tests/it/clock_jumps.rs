@@ -49,9 +49,9 @@ async fn what_was_read_lives_for_six_hours_at_most() {
             app.hand.advance(before);
             app.hand.set(jump);
             app.hand.advance(six_hours - before);
-            let (asker, asked) = (anew(&app, &asker).await, queries(&app));
+            let (asker, before_it) = (anew(&app, &asker).await, queries(&app));
             asker.ask(&WINDOW).await.expect(200);
-            assert!(queries(&app) >= asked + 2, "{name} after {before}: the days and the freshness are read anew");
+            assert!(queries(&app) >= before_it + 2, "{name} after {before}: the days and the freshness are read anew");
         }
     }
 }

@@ -1,10 +1,14 @@
 //! Tests that the first look at a property that somebody cannot see takes the statements of a look at one that does not exist.
 
+use common::random::Random;
 use poem::http::Method;
 use serde_json::json;
-use uuid::Uuid;
 
-use crate::support::{actor::Actor, app::TestApp, assistant::Assistant};
+use crate::support::{
+    actor::Actor,
+    app::{TestApp, start_of_test},
+    assistant::Assistant,
+};
 
 /// The requests about a property.
 const WAYS: [(&str, &str); 4] =
@@ -43,7 +47,9 @@ async fn the_first_look_at_anothers_property_takes_the_statements_of_one_at_none
         .iter()
         .map(|one| one["id"].as_str().unwrap().to_owned())
         .collect();
-    let unknown = |count: usize| -> Vec<String> { (0..count).map(|_| Uuid::now_v7().to_string()).collect() };
+    let random = Random::seeded(7);
+    let unknown =
+        |count: usize| -> Vec<String> { (0..count).map(|_| random.id(start_of_test()).to_string()).collect() };
     let each = theirs.len() / (WAYS.len() + 1);
     assert!(each >= 5, "{each}");
     let mut parts = theirs.chunks(each);

@@ -11,7 +11,7 @@ pub(super) fn supported() -> Vec<&'static str> {
 }
 
 /// Returns the distinct scopes in `text` in a fixed order, or `None` if one is a misspelt scope of the API. Other unknown words are left
-/// out (OpenID Connect Core 3.1.2.1), because clients add words of their own.
+/// out (`OpenID` Connect Core 3.1.2.1), because clients add words of their own.
 pub(super) fn parse(text: &str) -> Option<Vec<&'static str>> {
     let asked: Vec<&str> = text.split_ascii_whitespace().collect();
     let mut supported = supported();

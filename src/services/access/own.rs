@@ -36,7 +36,7 @@ pub async fn check_own(
         return Ok(());
     }
     let own = property::Entity::of_owner(person.id).all(db).await?;
-    let own = own.into_iter().map(|property| property.id).collect();
+    let own: HashSet<Uuid> = own.into_iter().map(|property| property.id).collect();
     check_known(db, person, (field, named), &own, now).await
 }
 
@@ -44,7 +44,7 @@ pub async fn check_own(
 ///
 /// # Errors
 /// [`Error::RoleTooLow`] for a property that the person sees as a member, and [`Error::NoSuch`] for every other one.
-pub async fn check_known(
+pub(in crate::services) async fn check_known(
     db: &impl ConnectionTrait,
     person: &user::Model,
     (field, named): (&str, &[Uuid]),

@@ -146,6 +146,10 @@ fn rows_without_the_keys_and_counts_that_were_asked_for_are_not_an_answer() {
     for body in of_rows.map(of).into_iter().chain(of_counts.map(|counts| row("a", counts))) {
         assert!(rows(body.as_bytes(), &asked(&[Dimension::Query])).is_err(), "{body}");
     }
+}
+
+#[test]
+fn rows_with_keys_that_no_dimension_asked_for_has_are_not_an_answer() {
     for key in ["2026-09-30", "2026-11-01", "20261001", "", "(not set)", "2026-10-é"] {
         for dimension in [Dimension::Date, Dimension::Hour] {
             let body = row(key, r#""clicks":1,"impressions":2"#);
