@@ -25,7 +25,7 @@ pub fn named(body: &Value) -> Vec<(&'static str, Vec<Uuid>)> {
 /// Checks that a person owns every property of `named`, the values of the body's `field`.
 ///
 /// # Errors
-/// The errors of [`check_known`].
+/// The errors of `check_known`.
 pub async fn check_own(
     db: &impl ConnectionTrait,
     person: &user::Model,
