@@ -30,7 +30,7 @@ pub struct QueryCountRowsParams {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
-    /// True begins the file with a byte order mark, by which spreadsheets read its letters as UTF-8.
+    /// True begins the file with a byte order mark, by which spreadsheets know how its letters are written.
     #[param(default = "false", example = "true")]
     pub bom: bool,
 }

@@ -119,6 +119,7 @@ async fn read_countries(signed_in: &Configuration, id: &str, window: &DateRange)
 
 async fn read_csv(signed_in: &Configuration, id: &str) -> Outcome<()> {
     let params = ExportPropertyPerformanceCsvParams {
+        bom: None,
         id: id.to_owned(),
         start_date: None,
         end_date: None,
