@@ -1,4 +1,5 @@
 // Makes each read that a converter makes of the served document, with every parameter as the converter fills it, and expects 200.
+// Ids are those of records of this server, which no document knows.
 // BASE_URL, TOKEN and PACKAGES, the folder of node_modules, come from the environment.
 import { converters } from "./convert.mjs";
 import { fill, makeRecords } from "./records.mjs";
@@ -13,7 +14,9 @@ async function call(method, path, body) {
 }
 
 async function makeRead({ path, query, headers }, records) {
-  const url = `${base}${fill(path, records)}?${new URLSearchParams(query)}`;
+  const asked = new URLSearchParams(query);
+  if (asked.has("tag")) asked.set("tag", records["/api/tags/{}"]);
+  const url = `${base}${fill(path, records)}?${asked}`;
   const answer = await fetch(url, { headers: [...headers, ["authorization", `Bearer ${process.env.TOKEN}`]] });
   return { url, status: answer.status, body: await answer.text() };
 }
