@@ -33,7 +33,7 @@ pub async fn methods<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Resp
 #[must_use]
 pub fn is_refused(request: &Request) -> bool {
     let (method, path) = (request.method(), request.uri().path());
-    match asked::of(request).or_else(|| operation::find(method, path)) {
+    match asked::of(request) {
         Some(operation) => operation.is_paid && *method == Method::HEAD,
         None => *method != Method::OPTIONS && operation::at(path).next().is_some(),
     }

@@ -20,8 +20,8 @@ use tracing::Instrument;
 
 use super::operation;
 
-/// The number of lines a minute about the requests of one network. Signing keys, health, preflights and expired tokens are answered
-/// however often they come.
+/// The number of lines a minute about the requests of one network. Signing keys, health, preflights, expired tokens and methods that a
+/// path lacks are answered however often they come.
 const LINES: u32 = 6_000;
 
 /// The header of the id, in requests and responses.
@@ -42,7 +42,7 @@ pub struct Identify {
 }
 
 impl Identify {
-    /// `clock` times requests. Ids are made with `clock` and `random`. `pages` are the paths outside the API.
+    /// Ids are made with `clock` and `random`, and `clock` spaces the lines. `pages` are the paths outside the API.
     #[must_use]
     pub fn new(clock: Clock, random: Random, pages: &Methods) -> Self {
         let pages = pages.iter().map(|(pattern, _)| (*pattern, shown(pattern))).collect();

@@ -3,7 +3,7 @@
 use common::names::sites::SiteName;
 use maud::{Markup, html};
 
-/// Draws the name of a site, with what tells it from others of its name.
+/// Draws the name of a site, with its kind if others have that name.
 pub(super) fn name(site: &SiteName) -> Markup {
     html! {
         bdi { (site.name) }

@@ -175,7 +175,7 @@ async fn every_read_of_a_property_takes_the_conventions_and_lists_what_means_not
         let all: Vec<_> = query.iter().copied().chain(foreign.iter().map(|name| (name.as_str(), "nonsense"))).collect();
         let answer = owner.ask(path, &all).await.expect(200);
         assert_eq!(ignored(&answer), foreign, "{}", read.id());
-        // What a provider answers from its cache costs nothing.
+        // Answers from the cache of providers cost nothing.
         if !read.path.ends_with("/keyword-research") && !read.path.ends_with("/backlinks") {
             assert_eq!(without_ignored(&answer), without_ignored(&plain), "{}", read.id());
         }

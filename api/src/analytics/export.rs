@@ -49,7 +49,7 @@ pub struct ExportParams {
     /// Number of rows of the page table to skip.
     #[param(default = "0", example = "500")]
     pub page_offset: Offset,
-    /// True begins the file with a byte order mark, by which spreadsheets know how its letters are written.
+    /// True begins the file with a byte order mark, which spreadsheets need to show letters beyond ASCII.
     #[param(default = "false", example = "true")]
     pub bom: bool,
 }

@@ -30,7 +30,7 @@ pub struct QueryCountRowsParams {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
-    /// True begins the file with a byte order mark, by which spreadsheets know how its letters are written.
+    /// True begins the file with a byte order mark, which spreadsheets need to show letters beyond ASCII.
     #[param(default = "false", example = "true")]
     pub bom: bool,
 }

@@ -1,6 +1,6 @@
 //! Parameters that an operation takes, and that have no effect beside the others of a request. Their values are checked all the same.
 
-use super::{ParameterDoc, QueryPairs};
+use super::{ParamValue as _, ParameterDoc, QueryPairs};
 
 /// A combination of parameters, and those that have no effect in it.
 struct Rule {
@@ -40,7 +40,7 @@ const RULES: &[Rule] = &[
         when: |sent| !has_series(sent) && !sent.is("granularity", &["hour"]),
         idle: &["granularity"],
     },
-    Rule { operations: PERFORMANCE, when: |sent| !sent.is("explain", YES), idle: &["explainLimit"] },
+    Rule { operations: PERFORMANCE, when: |sent| !sent.is_true("explain"), idle: &["explainLimit"] },
     // These kinds of search have no queries.
     Rule {
         operations: PERFORMANCE,
@@ -79,13 +79,10 @@ const RULES: &[Rule] = &[
     },
     Rule {
         operations: &["listProperties", "getProperty"],
-        when: |sent| sent.is("headline", NO),
+        when: |sent| !sent.is_true("headline"),
         idle: &["days", "series"],
     },
 ];
-
-const YES: &[&str] = &["true", "1"];
-const NO: &[&str] = &["false", "0"];
 
 fn has_tables(sent: &Sent<'_>) -> bool {
     sent.is("scope", &["tables", "all"])
@@ -110,24 +107,36 @@ struct Sent<'s> {
 }
 
 impl Sent<'_> {
+    /// The value of a parameter that was sent.
+    fn value(&self, name: &str) -> Option<&str> {
+        self.query.values.get(name)?.first().map(String::as_str)
+    }
+
+    /// The default of a parameter of the operation.
+    fn default(&self, name: &str) -> Option<&str> {
+        self.known.iter().find(|parameter| parameter.name == name)?.default
+    }
+
     /// Returns whether all of these were sent.
     fn all(&self, names: &[&str]) -> bool {
-        names.iter().all(|name| self.query.values.contains_key(*name))
+        names.iter().all(|name| self.value(name).is_some())
     }
 
     /// Returns whether a parameter of the operation was sent with another value than its default. The default says nothing, so that a
     /// form may send every one.
     fn says(&self, name: &str) -> bool {
-        let known = self.known.iter().find(|parameter| parameter.name == name);
-        let value = self.query.values.get(name).and_then(|all| all.first());
-        known.zip(value).is_some_and(|(known, value)| known.default != Some(value.as_str()))
+        let is_known = self.known.iter().any(|parameter| parameter.name == name);
+        is_known && self.value(name).is_some_and(|value| self.default(name) != Some(value))
     }
 
     /// Returns whether a parameter has one of these values, sent or as its default.
     fn is(&self, name: &str, values: &[&str]) -> bool {
-        let default = || self.known.iter().find(|parameter| parameter.name == name)?.default;
-        let sent = self.query.values.get(name).and_then(|all| all.first()).map(String::as_str);
-        sent.or_else(default).is_some_and(|value| values.contains(&value))
+        self.value(name).or_else(|| self.default(name)).is_some_and(|value| values.contains(&value))
+    }
+
+    /// Returns whether a boolean parameter is true, sent or by its default.
+    fn is_true(&self, name: &str) -> bool {
+        self.value(name).or_else(|| self.default(name)).is_some_and(|value| bool::parse(value) == Ok(true))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which days of two series stand side by side.
+//! Pairs of days of two series that stand side by side.
 //!
 //! A window against the same dates of an earlier year is paired by date, so that 1 March stands beside 1 March in leap years, too. Then 29
 //! February has no partner. Every other comparison is paired by position: the first day with the first one. So days of the

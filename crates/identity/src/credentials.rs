@@ -80,10 +80,11 @@ pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item 
 }
 
 /// Returns names and values of the cookies in a request. Browsers send the oldest first (RFC 6265 section 5.4). Other services of the
-/// host set cookies, too, so one that is no text spoils no other.
+/// host set cookies, too, so one that is no text spoils no other. Only ASCII white space is cut: a browser that sees another character
+/// before `__Host-` does not protect the name.
 pub fn all_cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let pairs = headers.get_all(header::COOKIE).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
-    pairs.filter_map(|pair| str::from_utf8(pair).ok()?.trim().split_once('='))
+    pairs.filter_map(|pair| str::from_utf8(pair.trim_ascii()).ok()?.split_once('='))
 }
 
 /// The value of `WWW-Authenticate` for a 401 or 403 about a token.
@@ -198,6 +199,12 @@ mod tests {
             assert_eq!(presented(&request), Ok(Presented::Session("s".to_owned())), "{other:?}");
         }
         assert_eq!(presented(&headers(&[("cookie", "xsightline_session=s")])), Ok(Presented::Nothing));
+        for space in ["\u{a0}", "\u{2003}", "\u{feff}"] {
+            let mut request = HeaderMap::new();
+            let planted = format!("{space}sightline_session=planted; sightline_session=s");
+            request.insert("cookie", http::HeaderValue::from_bytes(planted.as_bytes()).unwrap());
+            assert_eq!(presented(&request), Ok(Presented::Session("s".to_owned())), "{space:?}");
+        }
         assert_eq!(presented(&HeaderMap::new()), Ok(Presented::Nothing));
     }
 

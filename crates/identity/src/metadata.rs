@@ -12,11 +12,11 @@ pub struct Metadata {
     pub issuer: IssuerUrl,
     /// The keys that tokens are signed with.
     pub jwks_uri: JsonWebKeySetUrl,
-    /// Where people sign in.
+    /// The address at which people sign in.
     pub authorization_endpoint: Option<AuthUrl>,
-    /// Where codes are exchanged.
+    /// The address at which codes are exchanged.
     pub token_endpoint: Option<TokenUrl>,
-    /// What is known about a person.
+    /// The address of the claims about a person.
     pub userinfo_endpoint: Option<UserInfoUrl>,
     /// The address of token introspection (RFC 7662).
     pub introspection_endpoint: Option<String>,

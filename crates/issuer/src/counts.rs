@@ -46,7 +46,8 @@ impl Counts {
         if self.db.query_one_raw(count).await?.is_some() {
             return Ok(());
         }
-        // A count of a longer limit, or from before the clock was set back, makes nobody wait longer than this limit. So the cut time is stored.
+        // A count of a longer limit, or from before the clock was set back, makes nobody wait longer than this limit. So a refusal stores
+        // the cut time.
         let full_at = Entity::find_by_id(&key).one(&self.db).await?.map_or(now, |found| found.full_at);
         if full_at > end {
             let cut = Entity::update_many().col_expr(Column::FullAt, Expr::value(end));

@@ -192,8 +192,8 @@ fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
         "Scopes are openid, profile, email, offline_access, search:read, records:write and account.",
     ))?;
     let asks = scopes.contains(&OFFLINE_ACCESS);
-    let scopes = if scopes.is_empty() { words(DEFAULT_SCOPE) } else { scopes.into_iter().map(str::to_owned).collect() };
-    let mut granted: Vec<_> = scopes.iter().map(String::as_str).filter(|scope| *scope != OFFLINE_ACCESS).collect();
+    let scopes = if scopes.is_empty() { scope::parse(DEFAULT_SCOPE).unwrap_or_default() } else { scopes };
+    let mut granted: Vec<_> = scopes.into_iter().filter(|scope| *scope != OFFLINE_ACCESS).collect();
     // A client that registered the refresh_token grant gets refresh tokens: offline_access is a word of OpenID Connect, not of OAuth. One
     // that did not register it gets none.
     if client.refreshes && (asks || !is_built_in(&client.id)) {

@@ -53,7 +53,7 @@ impl Trouble {
     }
 
     pub(super) fn is_over(&self, now: DateTime<Utc>) -> bool {
-        // What began later is from before the clock was set back.
+        // Trouble that begins in the future is from before the clock was set back.
         self.until <= now || now < self.since
     }
 }

@@ -193,7 +193,6 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Writes a text in quotes.
 /// The address of a page as a person reads it, if it is written in another way. A filter needs it as it is written.
 fn reading(key: &str) -> String {
     let address = Some(key).filter(|key| key.starts_with("https://") || key.starts_with("http://"));
@@ -201,6 +200,7 @@ fn reading(key: &str) -> String {
     read.unwrap_or_default()
 }
 
+/// Writes a text in quotes.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -35,7 +35,7 @@ async fn missing_untracked_invisible_and_malformed_are_one_answer() {
     }
 }
 
-/// What a person cannot see is not read, so that nothing depends on its owner: neither the statements nor what they count.
+/// A property that a person cannot see is not read, so neither the statements nor their counts depend on its owner.
 #[tokio::test]
 async fn what_somebody_cannot_see_is_read_as_what_does_not_exist() {
     let mut world = World::new().await;

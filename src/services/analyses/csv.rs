@@ -145,7 +145,7 @@ fn is_formula(text: &str) -> bool {
     shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, its kind if that tells it from others, the
+/// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, its kind if others have its name, the
 /// content, the window and any further restrictions. It contains only ASCII letters, digits, dots, dashes and underscores.
 #[must_use]
 pub fn name(site: &str, kind: Option<Kind>, what: &str, window: Window, more: &[String]) -> String {

@@ -289,7 +289,7 @@ fn sent(
     stream::iter([Ok(header)]).chain(blocks)
 }
 
-/// Returns what tells the property from others of its owner's, if one of those that are tracked has its name.
+/// Returns the kind of the property, if another tracked one of its owner has its name.
 async fn kind(search: &SearchData, access: &ReadableProperty) -> Result<Option<Kind>, Error> {
     let own = property::Entity::of_owner(access.property().user_id).filter(property::Column::Tracked.eq(true));
     let own: Vec<String> = own.select_only().column(property::Column::SiteUrl).into_tuple().all(&search.db).await?;

@@ -86,7 +86,7 @@ async fn abuse_in_its_long_form() {
     assert_endured(&outcomes, Attack::max_growth);
     for outcome in &outcomes {
         assert!(outcome.p99 < MAX_WAIT || !outcome.attack.is_hardly_noticed(), "{outcome:?}: honest people waited");
-        // What caches hold stays within their own budget.
+        // Caches have a budget of their own.
         let [cached_before, cached_after] = outcome.cached;
         let limit = outcome.before + cached_after.saturating_sub(cached_before) + MAX_GROWTH / 2;
         assert!(outcome.after < limit, "{outcome:?}: memory does not come back");

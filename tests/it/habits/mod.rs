@@ -82,7 +82,7 @@ impl Bench {
         self.server.takes_to(path, habit, times);
     }
 
-    /// What the service answers without a habit.
+    /// The answers without a habit.
     async fn truth(&self) -> [Value; 3] {
         self.app.hand.advance(TimeDelta::seconds(2));
         let all = self.performance(&[("scope", "all")]).await.expect(200);

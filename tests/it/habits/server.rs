@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::support::whole::Whole as _;
 
-/// What goes over the wire in place of an answer.
+/// The bytes that are sent in place of an answer.
 pub enum Said {
     /// An answer. The connection stays open.
     Whole(Vec<u8>),
@@ -40,7 +40,7 @@ pub struct Server {
 #[derive(Default)]
 struct State {
     habit: Option<(&'static str, Habit)>,
-    /// How many more answers the habit changes.
+    /// The number of further answers that the habit changes.
     left: usize,
     /// The answers that a habit changed.
     changed: usize,

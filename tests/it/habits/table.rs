@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::server::{Habit, Said, http, ok};
 
-/// What is read from an answer with a habit.
+/// The meaning of an answer with a habit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     /// The same as without the habit.

@@ -7,7 +7,7 @@ use crate::plain_text::judged;
 /// ASCII characters whose escapes stay, because without them an address means something else, or seems to.
 const RESERVED: &str = "%/\\?#&=+;";
 
-/// What an address in ASCII escapes.
+/// The characters that an address in ASCII escapes.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b' ');
 
 /// A character of a text.

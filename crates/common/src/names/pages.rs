@@ -13,7 +13,7 @@ use super::{
 pub struct Pages {
     /// True if the pages are of more than one host.
     names_hosts: bool,
-    /// How many of the pages would have a name.
+    /// The number of pages that would have each name.
     names: HashMap<String, usize>,
 }
 

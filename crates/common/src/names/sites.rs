@@ -14,13 +14,13 @@ const DOMAIN: &str = "sc-domain:";
 /// The name of a site in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteName {
-    /// The name, or the address where neither the name nor `kind` tells the site from others.
+    /// The name, or the address if another site has the same name and `kind`.
     pub name: String,
-    /// What tells the site from others of its name, if anything does.
+    /// The kind, if another site has the same name.
     pub kind: Option<Kind>,
 }
 
-/// What a site is, beyond its name.
+/// The kind of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Every host of a domain, under both schemes.

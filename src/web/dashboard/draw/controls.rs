@@ -62,8 +62,8 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
     }
 }
 
-/// What links and the browser say on a screen: the part of the traffic, and the address. That of a share link is a secret, and paper is passed
-/// on.
+/// The question in print: the part of the traffic, and the address, which links and the browser show on a screen. The address of a share
+/// link is a secret, and paper is passed on.
 fn on_paper(opened: &Opened<'_>) -> Markup {
     let class = opened.view.text("classification");
     let class = opened.site.classes.iter().find(|(value, _)| class == Some(value));

@@ -46,7 +46,7 @@ async fn ends_in_words(path: &'static str) {
             assert_eq!(bob.get(&back).await.status, 303, "{path}: another person of the provider");
         }
     };
-    // Where the limit is long enough for a loaded machine, the others are done first.
+    // The limit is long enough for the others to be done first on a loaded machine.
     if ["/token", "/userinfo"].contains(&path) {
         tokio::select! {
             biased;
