@@ -8,7 +8,7 @@ use crate::{
     Tag,
     error::Code,
     models::{Feature, Role},
-    params::ParameterDoc,
+    params::{ParameterDoc, idle},
     scope::Scope,
 };
 
@@ -164,6 +164,12 @@ impl Operation {
         self.question.is_some() || (self.method == Method::GET && self.is_property_scoped())
     }
 
+    /// Returns true if answers name parameters that had no effect.
+    #[must_use]
+    pub fn names_ignored(&self) -> bool {
+        self.takes_conventions() || idle::has_rules(self.id)
+    }
+
     /// The query parameters.
     #[must_use]
     pub fn parameters(&self) -> Vec<ParameterDoc> {
@@ -175,13 +181,13 @@ impl Operation {
     /// The path as a URL template whose names say what each id identifies.
     #[must_use]
     pub fn template(&self) -> String {
-        let named = match self.path_parameters.first() {
-            Some(PathParameter::PropertyId) => "{propertyId}",
-            Some(PathParameter::TagId) => "{tagId}",
-            Some(PathParameter::FilterPresetId) => "{filterPresetId}",
-            _ => return self.path.to_owned(),
-        };
-        self.path.replacen("{id}", named, 1)
+        match self.path_parameters.first().map(|parameter| parameter.words()) {
+            Some((component, "id", _)) => {
+                let (initial, rest) = component.split_at(1);
+                self.path.replacen("{id}", &format!("{{{}{rest}}}", initial.to_ascii_lowercase()), 1)
+            }
+            _ => self.path.to_owned(),
+        }
     }
 
     /// Number of the path's `{names}` that have a value in `path`; `None` if `path` does not belong to this operation.

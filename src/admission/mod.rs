@@ -181,28 +181,32 @@ impl Admissions {
         }
     }
 
-    /// Admits a request to `surface`, and to `property` if its path names one. Pages are on no surface and take sessions only, whatever
-    /// `Authorization` a proxy before the service asks browsers for.
+    /// Admits a request to `surface`, and to `property` if its path names one.
     /// Returns `None` if the request has no credential, only an expired cookie, or reads with the cookie from a page of another
     /// origin.
     pub async fn admit(
         &self,
         method: &Method,
         headers: &HeaderMap,
-        surface: Option<&Surface>,
+        surface: &Surface,
         property: Option<Uuid>,
     ) -> Result<Option<Admitted>, AdmissionError> {
-        let cookie = &self.0.session_cookie;
-        let presented = match surface {
-            Some(_) => credentials::presented(headers, cookie),
-            None => credentials::session(headers, cookie),
-        };
-        match (presented, surface) {
-            (Ok(Presented::Bearer(token)), Some(surface)) => self.bearer(&token, surface, property).await.map(Some),
-            (Ok(Presented::Session(value)), _) => self.session(&value, method, headers, property).await,
-            (Ok(Presented::Bearer(_) | Presented::Nothing), _) => Ok(None),
-            (Err(CredentialsError::Repeated), _) => Err(AdmissionError::InvalidRequest),
-            (Err(CredentialsError::NotBearer), _) => Err(AdmissionError::NotBearer),
+        match credentials::presented(headers, &self.0.session_cookie) {
+            Ok(Presented::Bearer(token)) => self.bearer(&token, surface, property).await.map(Some),
+            Ok(Presented::Session(value)) => self.session(&value, method, headers, property).await,
+            Ok(Presented::Nothing) => Ok(None),
+            Err(CredentialsError::Repeated) => Err(AdmissionError::InvalidRequest),
+            Err(CredentialsError::NotBearer) => Err(AdmissionError::NotBearer),
+        }
+    }
+
+    /// Admits a request for a page, by its session alone: `Authorization` may be for a proxy in front of the service.
+    /// Returns `None` as [`admit`](Self::admit) does.
+    pub async fn visitor(&self, method: &Method, headers: &HeaderMap) -> Result<Option<Admitted>, AdmissionError> {
+        match credentials::session(headers, &self.0.session_cookie) {
+            Ok(Some(value)) => self.session(value, method, headers, None).await,
+            Ok(None) => Ok(None),
+            Err(_) => Err(AdmissionError::InvalidRequest),
         }
     }
 

@@ -13,6 +13,7 @@ use common::{clock::Clock, digest::sha256_hex};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 use store::caller_limits::{CallerLimits, LaterCount};
+use uuid::Uuid;
 
 use super::{failures::Failures, operation};
 use crate::{
@@ -102,10 +103,8 @@ impl Authorize {
         let bytes = request.take_body().into_vec().await.unwrap_or_default();
         let named = json::parse(&bytes).ok().map(|body| own::named(&body)).unwrap_or_default();
         request.set_body(bytes);
-        for (field, ids) in &named {
-            own::check_own(&self.db, &member.user, (field, ids), self.clock.now()).await?;
-        }
-        Ok(())
+        let named: Vec<(&str, &[Uuid])> = named.iter().map(|(field, ids)| (*field, &ids[..])).collect();
+        Ok(own::check_own(&self.db, &member.user, &named, self.clock.now()).await?)
     }
 
     /// Opens a share link. All its readers together share the rate of the property's owner. A view of its page is counted by the page.

@@ -110,14 +110,13 @@ pub async fn recognise<E: Endpoint>(
             request.set_data(reader);
         }
         Some(Visitors::People) => {
-            let admitted = settings.admissions.admit(request.method(), request.headers(), None, None).await;
-            match admitted {
-                Ok(Some(admitted)) if admitted.is_by_session() => {
+            match settings.admissions.visitor(request.method(), request.headers()).await {
+                Ok(Some(admitted)) => {
                     request.set_data(counted(&admitted));
                     request.set_data(admitted);
                 }
                 Err(error @ AdmissionError::Database(_)) => return Err(settings.failure(error)),
-                // A stranger: nobody, or a credential that is none for pages.
+                // A stranger.
                 _ => {}
             }
         }
@@ -149,7 +148,7 @@ impl Authenticate {
     async fn admit(&self, request: &mut Request) -> Result<()> {
         let property = operation::of(request).filter(|operation| operation.is_property_scoped());
         let property = property.and_then(|operation| parse_id(operation.value("id", request.uri().path())?));
-        let admitted = self.admissions.admit(request.method(), request.headers(), Some(&self.surface), property).await;
+        let admitted = self.admissions.admit(request.method(), request.headers(), &self.surface, property).await;
         let admitted = match admitted {
             Ok(Some(admitted)) => admitted,
             Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN)).await),

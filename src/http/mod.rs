@@ -22,6 +22,7 @@ pub mod idempotency;
 pub mod methods;
 pub mod operation;
 pub mod origin;
+pub mod over_limit;
 pub mod parameters;
 pub mod rate_limit;
 pub mod request_id;
@@ -49,7 +50,7 @@ const REPLAYED: &str = "idempotency-replayed";
 
 /// The settings of the layers.
 pub struct Layers {
-    /// The clock that times requests.
+    /// The clock that dates ids, and spaces lines of the log.
     pub clock: Clock,
     /// Counts and times requests. `None` if metrics are not served.
     pub requests: Option<Arc<RequestMeter>>,
@@ -127,6 +128,8 @@ pub fn stack(
         .at(TOOLS, tools)
         .nest_no_strip("/", open)
         .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
+        .boxed()
+        .around(over_limit::refuse)
         .boxed()
         .around(move |next, request| body::read(bodies.clone(), next, request))
         .boxed()

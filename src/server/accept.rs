@@ -48,10 +48,12 @@ pub async fn serve(
         local: listener.local_addr()?,
         stopping: stopping.clone(),
     };
+    let refusals = Refusals::new(server.clone(), limits.per_address, limits.deadlines.refuse);
     let mut connections = JoinSet::new();
     tokio::select! {
         () = stop => {}
         () = accept_all(&listener, &limits, |stream, peer, watch, place| {
+            let Some(place) = place else { return refusals.refuse(stream, peer) };
             let server = server.clone();
             while connections.try_join_next().is_some() {}
             let polls = server.polls.clone();
@@ -67,14 +69,13 @@ pub async fn serve(
     Ok(())
 }
 
-/// Passes each connection to `take`, together with its place.
+/// Passes each connection to `take`, together with its place, or without one if its network has too many.
 async fn accept_all(
     listener: &impl Accept,
     limits: &Limits,
-    mut take: impl FnMut(TcpStream, SocketAddr, Watch, ConnectionPlace),
+    mut take: impl FnMut(TcpStream, SocketAddr, Watch, Option<ConnectionPlace>),
 ) {
     let open = Open::new(limits.connections);
-    let refusals = Refusals::new(limits.per_address, limits.deadlines.refuse, limits.polls.clone());
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -85,10 +86,7 @@ async fn accept_all(
             }
         };
         let watch = Watch::new(Instant::now());
-        let Some(place) = place(&open, peer, &watch, limits).await else {
-            refusals.refuse(stream, peer);
-            continue;
-        };
+        let place = place(&open, peer, &watch, limits).await;
         // Responses are written at once and in full, so Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         take(stream, peer, watch, place);

@@ -15,7 +15,7 @@ mod watch;
 use common::addresses::TrustedProxies;
 use telemetry::polls::PollMeter;
 
-pub use self::{accept::serve, kept::KeptUntilSent, watch::Deadlines};
+pub use self::{accept::serve, kept::KeptUntilSent, refusal::OverLimit, watch::Deadlines};
 
 /// Limits on open connections and their time.
 #[derive(Debug, Clone)]

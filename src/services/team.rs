@@ -91,7 +91,7 @@ async fn as_received(db: &impl ConnectionTrait, rows: Vec<team_grant::Model>) ->
 pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
     let owner = change.lock().await?;
     let named = input.property_ids.as_deref().unwrap_or_default();
-    own::check_own(change.tx(), &owner, ("propertyIds", named), change.now).await?;
+    own::check_own(change.tx(), &owner, &[("propertyIds", named)], change.now).await?;
     require_team(config, &owner, change.now)?;
     let coverage = Coverage::of(input.property_ids, input.all_properties)?;
     if !is_name(&input.email) {
@@ -135,7 +135,7 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
     let owner = change.lock().await?;
     let row = Entity::one_of_owner(owner.id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
     let named = input.property_ids.as_deref().unwrap_or_default();
-    own::check_own(change.tx(), &owner, ("propertyIds", named), change.now).await?;
+    own::check_own(change.tx(), &owner, &[("propertyIds", named)], change.now).await?;
     require_team(config, &owner, change.now)?;
     change.check(&state(&row))?;
     let coverage = match (input.property_ids, input.all_properties) {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use api::billing::{Plan, PlanFeatures, SubscriptionStatus};
 use common::base_url::BaseUrl;
-use identity::Credential;
 use maud::{Markup, html};
 use pages::{
     own_host::on_own_host,
@@ -65,11 +64,8 @@ impl Subscribe {
     /// Returns the person whose session the request carries.
     async fn visitor(&self, request: &Request) -> Result<Option<Arc<Member>>, AdmissionError> {
         let Some(admissions) = &self.admissions else { return Ok(None) };
-        match admissions.admit(request.method(), request.headers(), None, None).await {
-            Ok(admitted) => {
-                let admitted = admitted.filter(|one| matches!(one.credential, Credential::Session { .. }));
-                Ok(admitted.map(|admitted| admitted.member))
-            }
+        match admissions.visitor(request.method(), request.headers()).await {
+            Ok(admitted) => Ok(admitted.map(|admitted| admitted.member)),
             Err(AdmissionError::Database(error)) => Err(error.into()),
             Err(_) => Ok(None),
         }

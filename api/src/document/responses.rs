@@ -58,7 +58,7 @@ fn success_headers(operation: &Operation) -> Vec<&'static str> {
     if operation.method == Method::GET {
         names.push("Cache-Control");
     }
-    if operation.takes_conventions() {
+    if operation.names_ignored() {
         names.push("X-Ignored");
     }
     if operation.idempotency == Some(Idempotency::Enforced) {

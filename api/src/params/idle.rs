@@ -140,6 +140,11 @@ impl Sent<'_> {
     }
 }
 
+/// Returns whether a rule is about the operation.
+pub(crate) fn has_rules(operation: &str) -> bool {
+    RULES.iter().any(|rule| rule.operations.contains(&operation))
+}
+
 /// Returns the parameters of a request that the operation takes, and that have no effect beside the others, each once.
 pub(super) fn idle(operation: &str, known: &[ParameterDoc], query: &QueryPairs) -> Vec<&'static str> {
     let sent = Sent { known, query };

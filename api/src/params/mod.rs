@@ -1,7 +1,7 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
 mod echo;
-mod idle;
+pub(crate) mod idle;
 mod metric_filters;
 mod order;
 mod paging;

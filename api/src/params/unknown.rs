@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The parameters that the conventions of property-scoped routes name. A read to which one of them means nothing lists it in
-/// `meta.ignored`, or in `X-Ignored` of a CSV.
+/// `X-Ignored`, and in `meta.ignored` of JSON.
 const CONVENTIONS: [&str; 10] = [
     "startDate",
     "endDate",

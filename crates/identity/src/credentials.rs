@@ -36,7 +36,10 @@ pub fn presented(headers: &HeaderMap, session_cookie: &str) -> Result<Presented,
     match (lines.next(), lines.next()) {
         (Some(_), Some(_)) => Err(CredentialsError::Repeated),
         (Some(line), None) => bearer(line.to_str().map_err(|_| CredentialsError::NotBearer)?),
-        (None, _) => session(headers, session_cookie),
+        (None, _) => {
+            let session = session(headers, session_cookie)?;
+            Ok(session.map_or(Presented::Nothing, |value| Presented::Session(value.to_owned())))
+        }
     }
 }
 
@@ -54,14 +57,11 @@ fn bearer(line: &str) -> Result<Presented, CredentialsError> {
     Ok(Presented::Bearer(token.to_owned()))
 }
 
-/// Reads the session cookie alone. `name` is its name.
-pub fn session(headers: &HeaderMap, name: &str) -> Result<Presented, CredentialsError> {
+/// Returns the value of the session cookie, whose name is `name`. Two of them are refused.
+pub fn session<'a>(headers: &'a HeaderMap, name: &'a str) -> Result<Option<&'a str>, CredentialsError> {
     let mut values = cookies(headers, name);
-    match (values.next(), values.next()) {
-        (Some(_), Some(_)) => Err(CredentialsError::Repeated),
-        (Some(value), None) => Ok(Presented::Session(value.to_owned())),
-        (None, _) => Ok(Presented::Nothing),
-    }
+    let first = values.next();
+    if values.next().is_some() { Err(CredentialsError::Repeated) } else { Ok(first) }
 }
 
 /// Returns whether a request presents a well-formed JWT, valid or not: three parts in base64url, the first of them a JSON

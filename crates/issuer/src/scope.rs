@@ -1,6 +1,7 @@
 //! The text of `scope` in authorization requests, grants, consents and answers.
 
 use api::scope::{Scope, Scopes};
+use strsim::damerau_levenshtein;
 
 /// The scopes of `OpenID` Connect.
 const IDENTITY: [&str; 4] = ["openid", "profile", "email", "offline_access"];
@@ -22,10 +23,13 @@ pub(super) fn parse(text: &str) -> Option<Vec<&'static str>> {
     Some(supported)
 }
 
-/// Returns whether `word` is made like a scope of the API. Left out, a misspelt one would mean every right.
+/// Returns whether `word` is made like a scope of the API, or is one with a slip or two. Left out, it would mean every right.
 fn is_of_the_api(word: &str) -> bool {
-    let area = |scope: &str| scope.split(':').next().unwrap_or_default().to_ascii_lowercase();
-    Scope::ALL.iter().any(|scope| area(scope.as_str()) == area(word))
+    const SLIPS: usize = 2;
+    let word = word.to_ascii_lowercase();
+    let area = |scope: &str| scope.split(':').next().unwrap_or_default().to_owned();
+    let is_near = |scope: &str| area(scope) == area(&word) || damerau_levenshtein(scope, &word) <= SLIPS;
+    Scope::ALL.iter().any(|scope| is_near(scope.as_str()))
 }
 
 /// Returns whether `scope` names `one`.
@@ -79,6 +83,10 @@ mod tests {
             ("Account", None),
             ("openid search:raed", None),
             ("records", None),
+            ("serach:read", None),
+            ("openid search.read", None),
+            ("record:write", None),
+            ("accounts", None),
         ] {
             assert_eq!(parse(text).map(|scopes| scopes.join(" ")).as_deref(), parsed, "{text}");
         }

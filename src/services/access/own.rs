@@ -22,22 +22,25 @@ pub fn named(body: &Value) -> Vec<(&'static str, Vec<Uuid>)> {
     FIELDS.into_iter().map(|field| (field, ids(field).collect())).collect()
 }
 
-/// Checks that a person owns every property of `named`, the values of the body's `field`.
+/// Checks that a person owns every property of `named`, fields of a body with their values.
 ///
 /// # Errors
 /// The errors of `check_known`.
 pub async fn check_own(
     db: &impl ConnectionTrait,
     person: &user::Model,
-    (field, named): (&str, &[Uuid]),
+    named: &[(&str, &[Uuid])],
     now: DateTime<Utc>,
 ) -> Result<(), Error> {
-    if named.is_empty() {
+    if named.iter().all(|(_, ids)| ids.is_empty()) {
         return Ok(());
     }
     let own = property::Entity::of_owner(person.id).all(db).await?;
     let own: HashSet<Uuid> = own.into_iter().map(|property| property.id).collect();
-    check_known(db, person, (field, named), &own, now).await
+    for (field, ids) in named {
+        check_known(db, person, (*field, *ids), &own, now).await?;
+    }
+    Ok(())
 }
 
 /// Checks that every property of `named` is in `own`, the person's own properties.

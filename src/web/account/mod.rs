@@ -115,8 +115,7 @@ impl Account {
     /// Returns the person whose session the request carries, or the answer that leads to sign-in. A write must come from a page
     /// of this service.
     async fn visitor(&self, request: &Request) -> Result<Visitor, Response> {
-        let admitted = self.admissions.admit(request.method(), request.headers(), None, None).await;
-        match admitted {
+        match self.admissions.visitor(request.method(), request.headers()).await {
             Ok(Some(admitted)) => match admitted.credential {
                 Credential::Session { id } => {
                     logs::note_user(admitted.member.pseudonym());

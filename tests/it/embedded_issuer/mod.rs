@@ -85,7 +85,7 @@ async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
     let refuse = |status: StatusCode, error| {
         Response::builder().status(status).header("WWW-Authenticate", challenge(&metadata, error, None)).finish()
     };
-    match api.admissions.admit(request.method(), request.headers(), Some(&api.surface), None).await {
+    match api.admissions.admit(request.method(), request.headers(), &api.surface, None).await {
         Ok(Some(admitted)) => {
             let user = &admitted.member.user;
             let email = user.email.as_ref().filter(|_| user.email_verified);
