@@ -43,6 +43,12 @@ pub struct RecordMeta {
     pub ignored: Option<Vec<String>>,
 }
 
+impl<T: ParseFromJSON + ToJSON + Send + Sync> From<T> for Data<T> {
+    fn from(data: T) -> Self {
+        Self { data, meta: None }
+    }
+}
+
 impl<T: ParseFromJSON + ToJSON + Send + Sync> Data<T> {
     /// The envelope around `data`. It names the parameters that had no effect.
     #[must_use]
@@ -238,7 +244,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Answer<T> {
 
 impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        json_body(StatusCode::OK, &Data::of(self.0, &Ignored::NONE))
+        json_body(StatusCode::OK, &Data::from(self.0))
     }
 }
 
@@ -261,7 +267,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Created<T> {
 
 impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        let mut response = json_body(StatusCode::CREATED, &Data::of(self.data, &Ignored::NONE));
+        let mut response = json_body(StatusCode::CREATED, &Data::from(self.data));
         if let Ok(location) = self.location.parse() {
             response.headers_mut().insert("location", location);
         }

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use api::{
-    document::{ERRORS_PATH, Locations},
-    scope::Scope,
-    versions::Versions,
-};
+use api::{document::Locations, scope::Scope, versions::Versions};
 use common::{base_url::BaseUrl, places::Places};
 use pages::{
     page,
@@ -236,7 +232,6 @@ async fn locations(parts: &Parts) -> Locations {
         server: Some(app.base_url.to_string()),
         authorization_url: own("/oauth/authorize"),
         token_url: own("/oauth/token"),
-        errors_url: Some(app.base_url.join(ERRORS_PATH)),
     };
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await

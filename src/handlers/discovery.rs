@@ -4,7 +4,6 @@ use api::{
     answer::{Answered, Data, Rendered},
     discovery::{ApiIndex, DiscoveryApi, OperationLink},
     operation::{self, Operation},
-    params::Ignored,
     security::Caller,
 };
 use bytes::Bytes;
@@ -39,7 +38,7 @@ impl Index {
             mcp_url: format!("{mcp_url}/mcp"),
             operations: operation::all().iter().map(link).collect(),
         };
-        let body = Bytes::from(Data::of(data, &Ignored::NONE).to_json_string());
+        let body = Bytes::from(Data::from(data).to_json_string());
         Self { digest: opaque_tag(&body), body }
     }
 }

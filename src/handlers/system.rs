@@ -3,7 +3,7 @@
 use api::{
     answer::{Answer, Answered, Data, Rendered},
     error::ApiError,
-    params::{Ignored, Params},
+    params::Params,
     scope::{Granted, Scope},
     security::Caller,
     system::{
@@ -40,9 +40,8 @@ impl SystemApi for App {
                 account.email = None;
             }
         }
-        let state =
-            Data::of(accounts.iter().cloned().map(without_times).collect::<Vec<_>>(), &Ignored::NONE).to_json_string();
-        Ok(rendered(&Data::of(accounts, &Ignored::NONE)).with_digest(&opaque_tag(state.as_bytes())))
+        let state = Data::from(accounts.iter().cloned().map(without_times).collect::<Vec<_>>()).to_json_string();
+        Ok(rendered(&Data::from(accounts)).with_digest(&opaque_tag(state.as_bytes())))
     }
 
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {

@@ -263,8 +263,9 @@ async fn a_connection_over_the_limit_of_its_address_is_refused_in_words_and_clos
     // A body that is still on its way is read first. A closed connection would come instead of the answer.
     let mut sending = connect_from(&app, [127, 0, 0, 5]).await;
     let body = "b".repeat(300_000);
-    let head = format!("POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", body.len());
-    sending.write_all(head.as_bytes()).await.unwrap();
+    let length = body.len();
+    let start = format!("POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n");
+    sending.write_all(start.as_bytes()).await.unwrap();
     sending.write_all(body.as_bytes()).await.unwrap();
     assert!(rest(&mut sending).await.starts_with(b"HTTP/1.1 429"));
     let (status, retry_after, body) = over_http2(connect_from(&app, [127, 0, 0, 5]).await, "/api/properties").await;

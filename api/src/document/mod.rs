@@ -42,20 +42,13 @@ pub struct Locations {
     pub authorization_url: String,
     /// The token endpoint, also used to refresh.
     pub token_url: String,
-    /// The page of error codes, which is absolute, because linters want a URI there. `None` where no host is known.
-    pub errors_url: Option<String>,
 }
 
 impl Locations {
     /// URLs relative to a host that is not known, as in the committed file.
     #[must_use]
     pub fn relative() -> Self {
-        Self {
-            server: None,
-            authorization_url: "/oauth/authorize".to_owned(),
-            token_url: "/oauth/token".to_owned(),
-            errors_url: None,
-        }
+        Self { server: None, authorization_url: "/oauth/authorize".to_owned(), token_url: "/oauth/token".to_owned() }
     }
 }
 
@@ -106,9 +99,10 @@ static UNLOCATED: LazyLock<Value> = LazyLock::new(|| {
 pub fn document(locations: &Locations) -> Value {
     let mut document = UNLOCATED.clone();
     security::locate(&mut document, locations);
-    if let Some(url) = &locations.errors_url {
+    // Linters want a URI there, so without a host there is none.
+    if let Some(server) = &locations.server {
         let description = "Every error code with its status, meaning and way out";
-        document["externalDocs"] = json!({ "description": description, "url": url });
+        document["externalDocs"] = json!({ "description": description, "url": format!("{server}{ERRORS_PATH}") });
     }
     document
 }
