@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use api::{document::Locations, scope::Scope, versions::Versions};
+use api::{
+    document::{Locations, SESSION_COOKIE},
+    scope::Scope,
+    versions::Versions,
+};
 use common::{base_url::BaseUrl, places::Places};
 use pages::{
     page,
@@ -232,6 +236,7 @@ async fn locations(parts: &Parts) -> Locations {
         server: Some(app.base_url.to_string()),
         authorization_url: own("/oauth/authorize"),
         token_url: own("/oauth/token"),
+        session_cookie: app.base_url.host_cookie(SESSION_COOKIE),
     };
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await

@@ -8,6 +8,7 @@ use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
     assistant::Assistant,
+    cookies::{session_cookie, set_cookie},
     whole::Whole as _,
 };
 
@@ -125,8 +126,7 @@ async fn browser_session(base: &str) -> String {
     assert_eq!(http.get(&back).send().await.unwrap().status(), 400, "the attempt belongs to its browser");
     let done = http.get(&back).header("cookie", attempt).send().await.unwrap();
     assert_eq!((done.status().as_u16(), done.headers()["location"].to_str().unwrap()), (303, "/docs"));
-    let cookies: Vec<&str> = done.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap()).collect();
-    let session = cookies.into_iter().find(|line| line.starts_with("sightline_session=")).unwrap();
+    let session = set_cookie(done.headers(), "sightline_session");
     for attribute in ["HttpOnly", "SameSite=Lax", "Path=/"] {
         assert!(session.contains(attribute), "{session}");
     }
@@ -167,7 +167,8 @@ async fn a_browser_session_reads_and_writes_from_its_own_pages_only() {
         send(Method::GET, &path, &[]).await.expect(otherwise);
     }
     assert_bad_token(&send(Method::GET, "/api", &[("authorization", "Bearer x")]).await);
-    let other = [("cookie", "sightline_session=nonsense")];
+    let nonsense = session_cookie(&base, "nonsense");
+    let other = [("cookie", nonsense.as_str())];
     let answer = anonymous.send(Method::GET, "/api", None, &other).await.expect(401);
     assert!(!answer.header("www-authenticate").contains("error="));
 

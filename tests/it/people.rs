@@ -8,6 +8,7 @@ use url::Url;
 use crate::support::{
     actor::Actor,
     app::{TestApp, shared, start_of_test},
+    cookies::set_cookie,
     issuer::OtherIssuer,
     whole::Whole as _,
 };
@@ -51,24 +52,15 @@ async fn at(issuer: &TestApp, root: &str) -> TestApp {
     .await
 }
 
-fn set_cookie(answer: &reqwest::Response, name: &str) -> String {
-    let lines = answer.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    lines
-        .into_iter()
-        .find(|line| line.starts_with(&format!("{name}=")) || line.starts_with(&format!("{name}_")))
-        .unwrap_or_else(|| panic!("no {name}"))
-        .into()
-}
-
 /// The URL that the browser is sent to after the owner consents on the page at `location`.
 async fn consented(location: &str) -> Url {
     let http = http_client().unwrap();
     let page = http.get(location).send().await.unwrap();
-    let cookie = set_cookie(&page, "sightline_sign_in").split(';').next().unwrap().to_owned();
+    let cookie = set_cookie(page.headers(), "sightline_sign_in").split(';').next().unwrap().to_owned();
     let token = cookie.split_once('=').unwrap().1;
     let signed_in = http.post(location).header("cookie", &cookie).form(&[("csrf", token), ("person", "owner")]);
     let signed_in = signed_in.send().await.unwrap();
-    let session = set_cookie(&signed_in, "sightline_issuer");
+    let session = set_cookie(signed_in.headers(), "sightline_issuer");
     let cookies = format!("{cookie}; {}", session.split(';').next().unwrap());
     let page = http.get(location).header("cookie", &cookies).send().await.unwrap().whole_text().await.unwrap();
     let session = page.split("name=\"session\" value=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -82,7 +74,7 @@ async fn on_https_cookies_belong_to_the_host_alone() {
     let app = on_https(shared()).await;
     let (http, address) = (http_client().unwrap(), format!("http://{}", app.service.address));
     let leaving = http.get(format!("{address}/auth/login?login_hint=owner")).send().await.unwrap();
-    let attempt = set_cookie(&leaving, "__Host-sightline_attempt");
+    let attempt = set_cookie(leaving.headers(), "__Host-sightline_attempt");
     let back = consented(leaving.headers()["location"].to_str().unwrap()).await;
     let callback = format!("{address}/auth/callback?{}", back.query().unwrap());
     let tossed = attempt.trim_start_matches("__Host-").split(';').next().unwrap().to_owned();
@@ -91,7 +83,7 @@ async fn on_https_cookies_belong_to_the_host_alone() {
     let attempt = attempt.split(';').next().unwrap().to_owned();
     let done = http.get(&callback).header("cookie", attempt).send().await.unwrap();
     assert_eq!(done.status(), 303);
-    let line = set_cookie(&done, "__Host-sightline_session");
+    let line = set_cookie(done.headers(), "__Host-sightline_session");
     for attribute in ["; Secure", "; HttpOnly", "; Path=/;", "; SameSite=Lax"] {
         assert!(format!("{line};").contains(attribute), "{line}");
     }

@@ -10,6 +10,7 @@ use crate::support::{
     actor::{Actor, Answer},
     app::TestApp,
     browser::Browser,
+    cookies::session_cookie,
 };
 
 /// The request that opens a session at the tool endpoint.
@@ -41,7 +42,7 @@ async fn assistants_that_run_in_a_browser_reach_the_tool_endpoint_and_other_page
         assert_eq!(refused.header("access-control-allow-origin"), "", "{origin}");
     }
     let session = Browser::signed_in(&app.service.base_url, "owner").await.cookie("sightline_session").unwrap();
-    let cookie = format!("sightline_session={session}");
+    let cookie = session_cookie(&app.service.base_url, &session);
     let nobody = app.anonymous();
     for origin in ["https://claude.ai", app.service.base_url.as_str()] {
         ask_tools(&nobody, &[("origin", origin), ("cookie", &cookie)]).await.expect(401);
@@ -92,11 +93,25 @@ async fn booleans_are_read_as_every_language_writes_them() {
 }
 
 #[tokio::test]
+async fn one_browser_is_signed_in_to_two_services_of_one_host() {
+    let (here, there) = (TestApp::start(|_| {}).await, TestApp::start(|_| {}).await);
+    let (here, there) = (&here.service.base_url, &there.service.base_url);
+    let browser = Browser::signed_in(here, "owner").await.at(there);
+    browser.sign_in("editor").await;
+    browser.get("/account").await.expect(200, &["editor@demo.test"]);
+    let browser = browser.at(here);
+    browser.get("/account").await.expect(200, &["owner@demo.test"]);
+    browser.post("/account/sign-out", &[]).await;
+    assert_eq!(browser.get("/account").await.status, 303);
+    browser.at(there).get("/account").await.expect(200, &["editor@demo.test"]);
+}
+
+#[tokio::test]
 async fn what_others_send_with_a_browser_changes_no_page() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let browser = Browser::signed_in(&app.service.base_url, "owner").await;
-    let cookie = format!("sightline_session={}", browser.cookie("sightline_session").unwrap());
+    let cookie = session_cookie(&app.service.base_url, &browser.cookie("sightline_session").unwrap());
     let (nobody, property) = (app.anonymous(), owner.property("northmoor").await);
     let get = async |path: &str, headers: &[(&str, &str)]| {
         let headers: Vec<_> = headers.iter().copied().chain([("accept", "text/html")]).collect();

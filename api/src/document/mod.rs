@@ -42,13 +42,20 @@ pub struct Locations {
     pub authorization_url: String,
     /// The token endpoint, also used to refresh.
     pub token_url: String,
+    /// The name of the session cookie.
+    pub session_cookie: String,
 }
 
 impl Locations {
     /// URLs relative to a host that is not known, as in the committed file.
     #[must_use]
     pub fn relative() -> Self {
-        Self { server: None, authorization_url: "/oauth/authorize".to_owned(), token_url: "/oauth/token".to_owned() }
+        Self {
+            server: None,
+            authorization_url: "/oauth/authorize".to_owned(),
+            token_url: "/oauth/token".to_owned(),
+            session_cookie: SESSION_COOKIE.to_owned(),
+        }
     }
 }
 

@@ -40,7 +40,8 @@ pub fn document_schemes(document: &mut Value) {
         },
         "session": {
             "type": "apiKey", "in": "cookie", "name": SESSION_COOKIE,
-            "description": "The web app's session; not for agents. On https its name has the prefix `__Host-`.",
+            "description": "The web app's session; not for agents. On https its name has the prefix `__Host-`. It ends with the port, unless that is \
+                            the scheme's own.",
         },
     });
     each_operation(document, |operation, object| {
@@ -68,7 +69,9 @@ pub fn locate(document: &mut Value, locations: &Locations) {
             } },
         }]),
     };
-    let flow = &mut document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"];
+    let schemes = &mut document["components"]["securitySchemes"];
+    schemes["session"]["name"] = json!(locations.session_cookie);
+    let flow = &mut schemes["oauth2"]["flows"]["authorizationCode"];
     flow["authorizationUrl"] = json!(locations.authorization_url);
     flow["tokenUrl"] = json!(locations.token_url);
     flow["refreshUrl"] = json!(locations.token_url);

@@ -83,10 +83,13 @@ impl BaseUrl {
     }
 
     /// The name of a cookie for the whole service. On https it has the `__Host-` prefix, which browsers accept only from this very host,
-    /// so no sibling subdomain can set one.
+    /// so no sibling subdomain can set one. It ends with the port, unless that is the scheme's own: cookies are shared by all ports of a
+    /// host (RFC 6265 section 8.5), and two services on one host would sign each other's people out.
     #[must_use]
     pub fn host_cookie(&self, name: &str) -> String {
-        if self.is_https() { format!("__Host-{name}") } else { name.to_owned() }
+        let prefix = if self.is_https() { "__Host-" } else { "" };
+        let port = self.0.url.port().map(|port| format!("-{port}")).unwrap_or_default();
+        format!("{prefix}{name}{port}")
     }
 }
 
@@ -149,7 +152,21 @@ mod tests {
             assert_eq!((base.as_str(), base.origin()), (root, root));
             assert_eq!((base.is_https(), base.is_secure(), base.is_loopback()), (https, secure, loopback), "{text}");
             assert_eq!(base.join("/docs"), format!("{root}/docs"));
-            assert_eq!(base.host_cookie("a"), if https { "__Host-a" } else { "a" });
+        }
+    }
+
+    #[test]
+    fn cookies_are_named_by_scheme_and_port() {
+        for (base, cookie) in [
+            ("https://a.example", "__Host-a"),
+            ("https://a.example:443", "__Host-a"),
+            ("https://a.example:8443", "__Host-a-8443"),
+            ("http://a.example", "a"),
+            ("http://a.example:80", "a"),
+            ("http://127.0.0.1:8080", "a-8080"),
+            ("http://[::1]:8081", "a-8081"),
+        ] {
+            assert_eq!(base.parse::<BaseUrl>().unwrap().host_cookie("a"), cookie, "{base}");
         }
     }
 

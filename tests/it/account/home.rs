@@ -5,6 +5,7 @@ use poem::http::Method;
 use super::external::with_issuer;
 use crate::support::{
     app::{TestApp, shared},
+    cookies::session_cookie,
     signed_in::Browser,
 };
 
@@ -15,7 +16,7 @@ async fn the_root_shows_people_their_sites_and_leads_programs_to_the_documentati
         let sites = browser.get("/").await.expect(200);
         assert!(sites.body.contains("<h1>All sites</h1>"), "{}", sites.body);
         browser.signed_out().get("/").await.leads_to("/auth/login?return_to=/");
-        let foreign = browser.with_cookie("sightline_session=nonsense");
+        let foreign = browser.with_cookie(&session_cookie(&app.service.base_url, "nonsense"));
         foreign.get("/").await.leads_to("/auth/login?return_to=/");
         for accept in ["application/json", "*/*", "text/html;q=0"] {
             let answer = browser.send(Method::GET, "/", &[], &[("accept", accept)]).await;

@@ -148,10 +148,10 @@ async fn signing_out_signs_out_of_the_issuer_also_without_a_session_of_the_servi
     for path in ["/account/sign-out", "/auth/logout"] {
         let browser = for_an_application(&app, &client, "owner").await;
         assert!(gives_codes(&browser, &client).await);
-        let before = browser.cookie("sightline_issuer");
+        let before = browser.held("sightline_issuer").unwrap();
         assert!([303, 204].contains(&browser.post(path, &[]).await.status));
         assert_eq!(browser.cookie("sightline_issuer"), None);
-        browser.set_cookie("sightline_issuer", before);
+        browser.plant(before);
         assert!(!gives_codes(&browser, &client).await, "{path}");
     }
 }

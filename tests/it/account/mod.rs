@@ -13,7 +13,8 @@ use sightline::services::users::subscriptions::{self, Wanted};
 
 use crate::support::{
     app::{TestApp, start_of_test},
-    signed_in::{Browser, cookie},
+    cookies::cookie,
+    signed_in::Browser,
 };
 
 #[tokio::test]

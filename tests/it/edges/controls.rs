@@ -123,7 +123,7 @@ async fn pages_name_the_field_with_a_control_character() {
 async fn the_pages_of_the_issuer_take_control_characters_in_passwords_only() {
     let app = TestApp::start(|_| {}).await;
     let mut page = Browser::anonymous(&app).get("/account/password/forgotten").await.expect(200);
-    let cookie = crate::support::signed_in::cookie(&page.headers, "sightline_sign_in");
+    let cookie = crate::support::cookies::cookie(&page.headers, "sightline_sign_in");
     let (browser, token) = (Browser::anonymous(&app).with_cookie(&cookie), cookie.split_once('=').unwrap().1);
     for control in ["\0", "\u{1b}[2J", "a\nb"] {
         page = browser.post("/account/password/forgotten", &[("csrf", token), ("email", control)]).await.expect(400);

@@ -111,7 +111,7 @@ async fn guesses_are_limited_and_a_known_browser_goes_on() {
     let refused = stranger.sign_in(ANN, PASSWORD).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, "120"), "{}", refused.body);
     assert!(refused.body.contains("Try again in 2 minutes"), "{}", refused.body);
-    known.jar.borrow_mut().remove("sightline_issuer");
+    known.jar.borrow_mut().remove(&issuer.host_cookie("sightline_issuer"));
     assert_eq!(known.sign_in(ANN, PASSWORD).await.status, 303);
     issuer.hand.advance(TimeDelta::minutes(2));
     assert_eq!(stranger.sign_in(ANN, PASSWORD).await.status, 303);
@@ -123,7 +123,7 @@ async fn each_sign_in_has_a_new_cookie() {
     issuer.account(ANN).await;
     let (browser, client) = (Browser::new(&issuer), issuer.client().await);
     let planted = "p".repeat(43);
-    browser.jar.borrow_mut().insert("sightline_issuer".into(), planted.clone());
+    browser.plant("sightline_issuer", &planted);
     assert_eq!(browser.enter(&client, ANN, PASSWORD).await.status, 303);
     let first = browser.cookie("sightline_issuer");
     assert_ne!(first, planted);
@@ -132,7 +132,7 @@ async fn each_sign_in_has_a_new_cookie() {
     browser.post(&url, &[("decision", "enter"), ("email", ANN), ("password", PASSWORD)]).await;
     assert_ne!(browser.cookie("sightline_issuer"), first);
     for old in [planted, first] {
-        browser.jar.borrow_mut().insert("sightline_issuer".into(), old);
+        browser.plant("sightline_issuer", &old);
         let page = browser.get(&authorize_path(&client, &[])).await;
         assert!(page.body.contains("name=\"password\""), "{}", page.body);
     }
@@ -280,14 +280,14 @@ async fn every_form_needs_its_browser_and_no_page_can_be_framed() {
         assert_eq!(issuer.post(path, form).await.status, 400, "{path}: without the token");
         let token = browser.cookie("sightline_sign_in");
         let foreign = issuer.http.post(format!("{}{path}", issuer.base)).header("sec-fetch-site", "cross-site");
-        let foreign = foreign.header("cookie", format!("sightline_sign_in={token}"));
+        let foreign = foreign.header("cookie", format!("{}={token}", issuer.host_cookie("sightline_sign_in")));
         let form: Vec<_> = form.iter().copied().chain([("csrf", token.as_str())]).collect();
         assert_eq!(super::Answer::of(foreign.form(&form)).await.status, 400, "{path}: from another site");
     }
     browser.sign_in(ANN, PASSWORD).await;
     let consent = browser.get(&authorize).await;
     assert_eq!((consent.status, consent.header("x-frame-options")), (200, "DENY"));
-    browser.jar.borrow_mut().insert("sightline_sign_in".into(), "x".repeat(42));
+    browser.plant("sightline_sign_in", &"x".repeat(42));
     for (path, form) in [
         (authorize.as_str(), &[("decision", "allow")][..]),
         ("/account/password", &[("current", PASSWORD), ("new", NEW), ("repeated", NEW)]),
@@ -313,10 +313,10 @@ async fn each_cookie_opens_its_own_place_alone() {
     let (mut sessions, mut sign_ins) = (0, 0);
     for value in &values {
         let other = Browser::new(&issuer);
-        other.jar.borrow_mut().insert("sightline_session".into(), value.clone());
+        other.plant("sightline_session", value);
         sessions += usize::from(other.api().await == 200);
         let other = Browser::new(&issuer);
-        other.jar.borrow_mut().insert("sightline_issuer".into(), value.clone());
+        other.plant("sightline_issuer", value);
         let page = other.get(&authorize_path(&client, &[])).await;
         sign_ins += usize::from(!page.body.contains("name=\"password\""));
     }

@@ -8,6 +8,7 @@ use issuer::accounts::operator::Operator;
 use sightline::services::team;
 
 use super::{Answer, REDIRECT_URI, TestIssuer, VERIFIER};
+use crate::support::cookies::is_called;
 
 pub(super) const PASSWORD: &str = "tin can river 9";
 pub(super) const ANN: &str = "ann@corp.test";
@@ -23,10 +24,14 @@ impl<'a> Browser<'a> {
     }
 
     pub fn cookie(&self, name: &str) -> String {
-        let (jar, of_attempt) = (self.jar.borrow(), format!("{name}_"));
-        let mut named =
-            jar.iter().filter(|(key, value)| *key == name || (key.starts_with(&of_attempt) && !value.is_empty()));
-        named.next().map(|(_, value)| value.clone()).unwrap_or_default()
+        let jar = self.jar.borrow();
+        let held = jar.iter().find(|(key, value)| is_called(key, name) && !value.is_empty());
+        held.map(|(_, value)| value.clone()).unwrap_or_default()
+    }
+
+    /// Puts the cookie that the code calls `name` into the browser, as an attacker might.
+    pub fn plant(&self, name: &str, value: &str) {
+        self.jar.borrow_mut().insert(self.issuer.host_cookie(name), value.to_owned());
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Answer {

@@ -340,7 +340,7 @@ async fn only_the_form_of_this_browser_and_session_decides() {
     let decision = [("code", code.as_str()), ("decision", "allow"), ("allowance", "read")];
     let form = |session: &str| decision.iter().copied().chain([("session", session)]).map(own).collect::<Vec<_>>();
     let forged = issuer.http.post(format!("{}{PATH}", issuer.base)).form(&form(&session));
-    let cookie = format!("sightline_issuer={}", browser.cookie("sightline_issuer"));
+    let cookie = format!("{}={}", issuer.host_cookie("sightline_issuer"), browser.cookie("sightline_issuer"));
     assert_eq!(Answer::of(forged.header("cookie", cookie)).await.status, 400, "no token of the form");
     for other in ["", "019a0000-0000-7000-8000-000000000000"] {
         let sent = form(other);

@@ -5,6 +5,7 @@ use common::random::Random;
 use sightline::cli::remote::login::{EVERYTHING, login};
 
 use super::{Answer, REDIRECT_URI, TestIssuer, client, text};
+use crate::support::cookies::set_cookie;
 
 /// The scopes that a client gets that asks for none of them.
 pub const EVERY_RIGHT: &str = "search:read records:write account";
@@ -226,12 +227,7 @@ async fn the_login_command_signs_in() {
 async fn a_browser_signs_in_writes_from_its_own_origin_and_signs_out() {
     let issuer = TestIssuer::start().await;
     let cookie = |answer: &Answer, name: &str| {
-        let set = answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
-        let line = set
-            .into_iter()
-            .find(|line| line.starts_with(&format!("{name}=")) || line.starts_with(&format!("{name}_")))
-            .unwrap()
-            .to_owned();
+        let line = set_cookie(&answer.headers, name);
         assert!(line.contains("HttpOnly") && line.contains("SameSite=Lax"), "{line}");
         line.split(';').next().unwrap().to_owned()
     };

@@ -28,7 +28,7 @@ async fn a_link_signs_in_the_browser_that_sets_the_password_and_no_other() {
     let token = issuer.operator().add(ANN, None).await.unwrap().token;
     let (here, elsewhere) = (Browser::new(&issuer), Browser::new(&issuer));
     let planted = "p".repeat(43);
-    here.jar.borrow_mut().insert("sightline_issuer".into(), planted.clone());
+    here.plant("sightline_issuer", &planted);
     for browser in [&here, &elsewhere] {
         browser.follow_link(&token).await;
         assert_eq!(browser.api().await, 401, "opening the link signs nobody in");
@@ -39,7 +39,7 @@ async fn a_link_signs_in_the_browser_that_sets_the_password_and_no_other() {
     assert_eq!(arrived(&here, set).await, "/");
     assert_eq!((here.api().await, elsewhere.api().await), (200, 401));
     assert_ne!(here.cookie("sightline_issuer"), planted);
-    here.jar.borrow_mut().insert("sightline_issuer".into(), planted);
+    here.plant("sightline_issuer", &planted);
     let page = here.get(&authorize_path(&issuer.client().await, &[])).await;
     assert!(page.body.contains("name=\"password\""), "a planted value opens nothing: {}", page.body);
     assert!(issuer.operator().list().await.unwrap()[0].last_sign_in_at.is_some());

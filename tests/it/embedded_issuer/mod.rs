@@ -240,6 +240,11 @@ impl TestIssuer {
         Answer::of(self.http.get(format!("{}/api", self.base)).bearer_auth(token)).await
     }
 
+    /// The name by which browsers see the cookie that the code calls `name`.
+    pub(crate) fn host_cookie(&self, name: &str) -> String {
+        self.base.parse::<BaseUrl>().unwrap().host_cookie(name)
+    }
+
     /// Registers a client with refresh tokens.
     pub(crate) async fn client(&self) -> String {
         self.client_at(&[REDIRECT_URI]).await

@@ -1,6 +1,7 @@
 //! Tests of browser sign-in: attempts, cookies, and the resulting requests to the issuer.
 
 use super::{Answer, TestIssuer};
+use crate::support::cookies::cookie;
 
 /// A browser that was sent to the issuer: its attempt cookie and the URL.
 struct Leaving {
@@ -8,20 +9,13 @@ struct Leaving {
     location: String,
 }
 
-/// The cookie `name` as a browser sends it back.
-fn cookie(answer: &Answer, name: &str) -> String {
-    let set = answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
-    let line = set
-        .into_iter()
-        .find(|line| line.starts_with(&format!("{name}=")) || line.starts_with(&format!("{name}_")))
-        .unwrap_or_else(|| panic!("no {name}"));
-    line.split(';').next().unwrap().to_owned()
-}
-
 impl TestIssuer {
     async fn leave(&self) -> Leaving {
         let leaving = self.get("/auth/login?login_hint=editor").await;
-        Leaving { cookie: cookie(&leaving, "sightline_attempt"), location: leaving.header("location").to_owned() }
+        Leaving {
+            cookie: cookie(&leaving.headers, "sightline_attempt"),
+            location: leaving.header("location").to_owned(),
+        }
     }
 
     /// Signs in a browser that also presents `session`.
@@ -31,7 +25,7 @@ impl TestIssuer {
         let cookies = format!("{}; {session}", leaving.cookie);
         let done = Answer::of(self.http.get(back.header("location")).header("cookie", cookies)).await;
         assert_eq!(done.status, 303, "{}", done.body);
-        cookie(&done, "sightline_session")
+        cookie(&done.headers, "sightline_session")
     }
 
     async fn with_session(&self, session: &str) -> u16 {
@@ -58,7 +52,7 @@ async fn an_attempt_is_spent_by_its_first_callback() {
     let state = state(&leaving);
     let first = issuer.come_back(&leaving, &[("code", "junk"), ("state", &state)]).await;
     assert_eq!(first.status, 502);
-    assert!(cookie(&first, "sightline_attempt").ends_with('='), "it is taken from the browser");
+    assert!(cookie(&first.headers, "sightline_attempt").ends_with('='), "it is taken from the browser");
     for _ in 0..5 {
         let again = issuer.come_back(&leaving, &[("code", "junk"), ("state", &state)]).await;
         assert_eq!(again.status, 400, "{}", again.body);
@@ -118,7 +112,7 @@ async fn forms_of_two_tabs_that_opened_at_once_are_both_taken() {
     let client = issuer.client().await;
     let path = super::browser::authorize_path(&client, &[("login_hint", "")]);
     let [first, second] = [issuer.get(&path).await, issuer.get(&path).await];
-    let kept = cookie(&second, "sightline_sign_in");
+    let kept = cookie(&second.headers, "sightline_sign_in");
     let form = [("csrf", super::browser::hidden(&first, "csrf")), ("decision", "owner".to_owned())];
     for (site, taken) in
         [(Some("same-origin"), true), (Some("same-site"), false), (Some("cross-site"), false), (None, false)]
@@ -138,7 +132,7 @@ async fn a_cancelled_sign_in_takes_its_attempt_with_it() {
     let leaving = issuer.leave().await;
     let state = state(&leaving);
     let refused = issuer.come_back(&leaving, &[("error", "access_denied"), ("state", &state)]).await;
-    assert!(refused.status == 403 && cookie(&refused, "sightline_attempt").ends_with('='));
+    assert!(refused.status == 403 && cookie(&refused.headers, "sightline_attempt").ends_with('='));
     assert_eq!(issuer.served("/oauth/token"), 0);
 }
 

@@ -8,14 +8,8 @@ use serde_json::json;
 use sightline::app::http_client;
 
 use crate::support::{
-    actor::Actor,
-    app::TestApp,
-    application::Application,
-    assistant::Assistant,
-    browser,
-    relay::Relay,
-    signed_in::{Browser, cookie},
-    whole::Whole as _,
+    actor::Actor, app::TestApp, application::Application, assistant::Assistant, browser, cookies::cookie, relay::Relay,
+    signed_in::Browser, whole::Whole as _,
 };
 
 /// An app whose connections to `PostgreSQL` can be cut. `SQLite` is a file, to which nothing can be cut.

@@ -104,7 +104,7 @@ async fn a_sign_in_from_before_leads_to_a_page_that_asks_for_a_new_one() {
     let http = http_client().unwrap();
     let base = &app.service.base_url;
     let begin = http.get(format!("{base}/auth/login?login_hint=viewer")).send().await.unwrap();
-    let attempt = crate::support::signed_in::cookie(begin.headers(), "sightline_attempt");
+    let attempt = crate::support::cookies::cookie(begin.headers(), "sightline_attempt");
     let issuer = http.get(begin.headers()["location"].to_str().unwrap()).send().await.unwrap();
     let back = issuer.headers()["location"].to_str().unwrap();
     let page = http.get(back).header("cookie", attempt).send().await.unwrap();

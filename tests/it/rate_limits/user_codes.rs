@@ -5,7 +5,7 @@ use poem::http::Method;
 use serde_json::Value;
 
 use super::behind_a_proxy;
-use crate::support::{app::TestApp, signed_in::cookie, whole::Whole as _};
+use crate::support::{app::TestApp, cookies::cookie, whole::Whole as _};
 
 /// A browser in which the demo owner has signed in with the page.
 struct Browser {

@@ -35,10 +35,8 @@ async fn the_callback_of_another_person_connects_nothing() {
     let own = callback(&victim.leave(&[]).await, "code=4/0victim");
     refused(&engine, &victim, &of_attacker).await;
     // The attacker plants the attempt in the victim's browser, too.
-    let kept = victim.cookie(COOKIE);
-    victim.set_cookie(COOKIE, attacker.cookie(COOKIE));
+    victim.plant(attacker.held(COOKIE).unwrap());
     refused(&engine, &victim, &of_attacker).await;
-    victim.set_cookie(COOKIE, kept);
     victim.get(&own).await.account();
 }
 
@@ -49,10 +47,10 @@ async fn the_callback_of_another_session_of_the_same_person_connects_nothing() {
     let (here, there) = (browser(&app, "viewer").await, browser(&app, "viewer").await);
     let begun = callback(&here.leave(&[]).await, "code=4/0A");
     refused(&engine, &there, &begun).await;
-    there.set_cookie(COOKIE, here.cookie(COOKIE));
+    there.plant(here.held(COOKIE).unwrap());
     refused(&engine, &there, &begun).await;
     let signed_out = Browser::new(&app.service.base_url);
-    signed_out.set_cookie(COOKIE, here.cookie(COOKIE));
+    signed_out.plant(here.held(COOKIE).unwrap());
     let page = signed_out.get(&begun).await;
     assert!(page.status == 303 && page.location.starts_with("/auth/login"), "{page:?}");
 }
@@ -66,17 +64,17 @@ async fn a_callback_counts_once_and_for_ten_minutes() {
     app.hand.advance(TimeDelta::minutes(10));
     refused(&engine, &viewer, &late).await;
     let begun = callback(&viewer.leave(&[]).await, "code=4/0A");
-    let kept = viewer.cookie(COOKIE);
+    let (name, value) = viewer.held(COOKIE).unwrap();
     let account = viewer.get(&begun).await.account();
     // The first sync asks for an access token in the background.
     viewer.shows(&format!("/account/search/{account}"), "Track these properties").await;
     let asked = engine.seen("/token");
     viewer.get(&begun).await.expect(400, &["This attempt has expired"]);
-    viewer.set_cookie(COOKIE, kept);
+    viewer.plant((name.clone(), value));
     viewer.get(&begun).await.expect(400, &["This attempt has expired"]);
     assert_eq!(engine.seen("/token"), asked);
     for forged in ["", "x", "AAAA"] {
-        viewer.set_cookie(COOKIE, Some(forged.to_owned()));
+        viewer.plant((name.clone(), forged.to_owned()));
         viewer.get(&begun).await.expect(400, &["This attempt has expired"]);
     }
 }

@@ -6,7 +6,7 @@ use reqwest::RequestBuilder;
 use sightline::app::http_client;
 use url::Url;
 
-use super::whole::Whole as _;
+use super::{cookies::is_called, whole::Whole as _};
 
 /// A person's browser.
 pub struct Browser {
@@ -35,12 +35,22 @@ impl Browser {
     /// A browser in which a demo person has signed in.
     pub async fn signed_in(base_url: &str, name: &str) -> Self {
         let browser = Self::new(base_url);
-        let mut page = browser.get(&format!("/auth/login?return_to=/account&login_hint={name}")).await;
+        browser.sign_in(name).await;
+        browser
+    }
+
+    /// Signs a demo person in.
+    pub async fn sign_in(&self, name: &str) {
+        let mut page = self.get(&format!("/auth/login?return_to=/account&login_hint={name}")).await;
         while page.location != "/account" {
             assert_eq!(page.status, 303, "{page:?}");
-            page = browser.get(&page.location).await;
+            page = self.get(&page.location).await;
         }
-        browser
+    }
+
+    /// The same browser, at another service.
+    pub fn at(self, base_url: &str) -> Self {
+        Self { base_url: base_url.to_owned(), ..self }
     }
 
     /// `GET` of a path or URL.
@@ -99,20 +109,20 @@ impl Browser {
         panic!("{path} does not show {text}: {}", self.get(path).await.html);
     }
 
-    /// The value of a cookie.
+    /// The value of the cookie that the code calls `name`.
     pub fn cookie(&self, name: &str) -> Option<String> {
-        let (cookies, of_attempt) = (self.cookies.lock().unwrap(), format!("{name}_"));
-        let mut named = cookies.iter().filter(|(key, _)| *key == name || key.starts_with(&of_attempt));
-        named.next().map(|(_, value)| value.clone())
+        self.held(name).map(|(_, value)| value)
     }
 
-    /// Sets or removes a cookie, as an attacker might.
-    pub fn set_cookie(&self, name: &str, value: Option<String>) {
-        let mut cookies = self.cookies.lock().unwrap();
-        match value {
-            Some(value) => cookies.insert(name.to_owned(), value),
-            None => cookies.remove(name),
-        };
+    /// The cookie that the code calls `name`, as the browser holds it: its name and value.
+    pub fn held(&self, name: &str) -> Option<(String, String)> {
+        let cookies = self.cookies.lock().unwrap();
+        cookies.iter().find(|(key, _)| is_called(key, name)).map(|(key, value)| (key.clone(), value.clone()))
+    }
+
+    /// Puts a cookie into the browser, as an attacker might.
+    pub fn plant(&self, (name, value): (String, String)) {
+        self.cookies.lock().unwrap().insert(name, value);
     }
 
     fn url(&self, to: &str) -> String {
@@ -126,7 +136,9 @@ impl Browser {
         for line in answer.headers().get_all("set-cookie") {
             let line = line.to_str().unwrap();
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
-            self.set_cookie(name, Some(value.to_owned()).filter(|value| !value.is_empty()));
+            let mut cookies = self.cookies.lock().unwrap();
+            cookies.remove(name);
+            cookies.extend(Some((name.to_owned(), value.to_owned())).filter(|(_, value)| !value.is_empty()));
         }
         let status = answer.status().as_u16();
         let location = answer.headers().get("location").map_or("", |value| value.to_str().unwrap()).to_owned();

@@ -7,6 +7,7 @@ pub mod assistant;
 pub mod browser;
 pub mod class;
 pub mod contract;
+pub mod cookies;
 pub mod endless;
 pub mod engine;
 pub mod issuer;

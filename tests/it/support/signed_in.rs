@@ -2,7 +2,7 @@
 
 use poem::http::{HeaderMap, Method, StatusCode};
 
-use super::{app::TestApp, whole::Whole as _};
+use super::{app::TestApp, cookies::cookie, whole::Whole as _};
 
 /// The User-Agent of a browser.
 pub const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
@@ -124,14 +124,4 @@ impl Page {
         let after = self.body.split(start).skip(1);
         after.filter_map(|rest| rest.split_once(end)).map(|(found, _)| found).collect()
     }
-}
-
-/// The cookie `name` that an answer sets, as a browser sends it back.
-pub fn cookie(headers: &HeaderMap, name: &str) -> String {
-    let lines = headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    let line = lines
-        .into_iter()
-        .find(|line| line.starts_with(&format!("{name}=")) || line.starts_with(&format!("{name}_")))
-        .unwrap();
-    line.split(';').next().unwrap().to_owned()
 }

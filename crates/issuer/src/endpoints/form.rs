@@ -10,7 +10,7 @@ use poem::{Body, Request, Response, error::ResponseError as _, http::HeaderMap};
 use super::page;
 use crate::{IdentityProvider, parameters::Parameters, response::OAuthError};
 
-/// The name on plain http. On https the prefix `__Host-` keeps sibling hosts from setting it.
+/// The name in [`BaseUrl::host_cookie`](common::base_url::BaseUrl::host_cookie).
 const COOKIE: &str = "sightline_sign_in";
 const LIFETIME: TimeDelta = TimeDelta::hours(1);
 

@@ -10,11 +10,13 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 
 use super::{
-    super::browser::{Browser, authorize_path},
+    super::{
+        TestIssuer,
+        browser::{Browser, authorize_path},
+    },
     BOB,
     elsewhere::{Elsewhere, PUBLIC_KEY, SECRET, back, listing, parameters, signed, signed_with, verified},
 };
-
 use crate::support::endless::CODINGS;
 
 #[tokio::test]
@@ -43,7 +45,7 @@ async fn an_answer_counts_once_and_only_in_the_browser_that_asked() {
 
     let cookie = attacker.cookie("sightline_elsewhere");
     assert_eq!(attacker.get(&lure).await.status, 303);
-    attacker.jar.borrow_mut().insert(attempt_cookie(&parameters(&own)["state"]), cookie);
+    attacker.jar.borrow_mut().insert(attempt_cookie(&issuer, &parameters(&own)["state"]), cookie);
     assert_eq!(attacker.get(&lure).await.status, 400, "replayed");
     let late = victim.get(&path).await.header("location").to_owned();
     issuer.hand.advance(TimeDelta::minutes(10));
@@ -308,7 +310,7 @@ async fn the_way_back_leads_to_the_request_that_was_left_and_nowhere_else() {
     // A cookie that this service did not seal is not an attempt.
     let state = parameters(leaving.header("location"))["state"].clone();
     for forged in ["", "junk", &"A".repeat(400)] {
-        browser.jar.borrow_mut().insert(attempt_cookie(&state), forged.into());
+        browser.jar.borrow_mut().insert(attempt_cookie(&issuer, &state), forged.into());
         assert_eq!(browser.get(&back(&state, &[("code", "code-0")])).await.status, 400, "{forged}");
     }
     let long = authorize_path(&client, &[("state", &"%".repeat(2_000))]);
@@ -317,6 +319,6 @@ async fn the_way_back_leads_to_the_request_that_was_left_and_nowhere_else() {
 }
 
 /// The name of the cookie of an attempt.
-fn attempt_cookie(state: &str) -> String {
-    format!("sightline_elsewhere_{}", &sha256_hex(state)[..16])
+fn attempt_cookie(issuer: &TestIssuer, state: &str) -> String {
+    format!("{}_{}", issuer.host_cookie("sightline_elsewhere"), &sha256_hex(state)[..16])
 }
