@@ -1,9 +1,10 @@
 //! The metadata of a client (RFC 7591), and its rules. The same rules hold for registrations, for operators and for
 //! metadata documents.
 
-use common::plain_text::plain_name;
+use common::{plain_text::plain_name, urls::is_loopback};
 use serde::Deserialize;
 use serde_json::Value;
+use url::Url;
 
 use super::{device_codes, redirect_uri, reserved_names::is_reserved};
 
@@ -64,6 +65,13 @@ impl Checked {
     #[must_use]
     pub fn uses_device_codes(&self) -> bool {
         self.has(device_codes::GRANT_TYPE)
+    }
+
+    /// Returns whether every redirect URI is the address of a web site: https, and not on the person's own machine.
+    #[must_use]
+    pub fn leads_to_web_sites(&self) -> bool {
+        let leads = |uri: &String| Url::parse(uri).is_ok_and(|url| url.scheme() == "https" && !is_loopback(&url));
+        !self.redirect_uris.is_empty() && self.redirect_uris.iter().all(leads)
     }
 
     /// Returns the response types that go with the grant types (RFC 7591 section 2.1).

@@ -60,7 +60,7 @@ pub async fn insert(
     let row = ActiveModel {
         id: Set(id.clone()),
         name: Set(client.name.clone()),
-        redirect_uris: Set(json!(client.redirect_uris).to_string()),
+        redirect_uris: Set(redirect_uris_text(client)),
         refreshes: Set(client.refreshes()),
         uses_device_codes: Set(client.uses_device_codes()),
         created_at: Set(now),
@@ -69,6 +69,11 @@ pub async fn insert(
     };
     Entity::insert(row).exec_without_returning(db).await?;
     Ok(id)
+}
+
+/// The redirect URIs of a client as they are stored.
+pub(super) fn redirect_uris_text(client: &Checked) -> String {
+    json!(client.redirect_uris).to_string()
 }
 
 /// Returns every stored client, oldest first.

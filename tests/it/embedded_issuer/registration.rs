@@ -230,3 +230,35 @@ async fn an_unused_consent_to_a_documented_client_expires() {
     issuer.hand.advance(TimeDelta::days(30));
     assert_eq!(kept().await, [] as [String; 0]);
 }
+
+#[tokio::test]
+async fn a_web_site_that_registers_again_within_the_hour_is_the_client_that_is_there() {
+    const SITE: &str = "https://assistant.example/callback";
+    let issuer = TestIssuer::start().await;
+    let id = async |metadata: Value| {
+        let answer = register(&issuer, &metadata).await;
+        assert_eq!(answer.status, 201, "{metadata}: {}", answer.body);
+        answer.json()["client_id"].as_str().unwrap().to_owned()
+    };
+    let site = json!({ "redirect_uris": [SITE], "client_name": "Assistant" });
+    let first = id(site.clone()).await;
+    assert_eq!(id(site.clone()).await, first);
+    for (other, metadata) in [
+        ("another name", json!({ "redirect_uris": [SITE], "client_name": "Assistant 2" })),
+        ("no name", json!({ "redirect_uris": [SITE] })),
+        ("another address", json!({ "redirect_uris": [SITE, "https://b.example/"], "client_name": "Assistant" })),
+        (
+            "refresh tokens",
+            json!({ "redirect_uris": [SITE], "client_name": "Assistant", "grant_types": ["authorization_code", "refresh_token"] }),
+        ),
+    ] {
+        assert_ne!(id(metadata).await, first, "{other}");
+    }
+    // Programs on people's own machines have a client each, which its person can remove.
+    for own in [REDIRECT_URI, "https://localhost/callback", "com.example.app:/callback"] {
+        let metadata = json!({ "redirect_uris": [own] });
+        assert_ne!(id(metadata.clone()).await, id(metadata).await, "{own}");
+    }
+    issuer.hand.advance(TimeDelta::hours(1));
+    assert_ne!(id(site).await, first, "a client that nobody uses is deleted one day");
+}

@@ -9,7 +9,7 @@ use crate::support::{actor::Answer, app::TestApp};
 
 async fn register(app: &TestApp) -> Answer {
     let headers = [("x-forwarded-for", "198.51.100.1"), ("content-type", "application/json")];
-    let metadata = json!({ "redirect_uris": ["https://client.example/callback"] }).to_string();
+    let metadata = json!({ "redirect_uris": ["http://127.0.0.1/callback"] }).to_string();
     app.anonymous().send(Method::POST, "/oauth/register", Some(metadata), &headers).await
 }
 

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use common::addresses::ClientAddress;
 use entity::oauth_client::{Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
 use serde_json::json;
 use store::rate_limit::Rate;
 
@@ -42,8 +42,13 @@ pub(super) async fn register(
         serde_json::from_slice(&bytes).map_err(|_| bad("Send a JSON object of client metadata."))?;
     let client = metadata.check()?.of_anyone()?;
     let address = request.data();
-    provider.count_registration(address).await?;
-    let (id, issued_at) = provider.add_client(&client, address).await?;
+    let (id, issued_at) = match provider.registered_alike(&client).await? {
+        Some(there) => there,
+        None => {
+            provider.count_registration(address).await?;
+            provider.add_client(&client, address).await?
+        }
+    };
     let mut answer = json!({
         "client_id": id,
         "client_id_issued_at": issued_at,
@@ -60,6 +65,26 @@ pub(super) async fn register(
 }
 
 impl IdentityProvider {
+    /// Returns the client that registered with the same metadata within the hour, and the time in Unix seconds, if it leads back to web sites
+    /// only. Assistants that are web sites register once for each of their people, all from the same few addresses, and one client serves
+    /// them all: its id is no secret, and consents and grants belong to a person. RFC 7591 section 3.2.1 permits it.
+    async fn registered_alike(&self, client: &Checked) -> Result<Option<(String, i64)>, OAuthError> {
+        if !client.leads_to_web_sites() {
+            return Ok(None);
+        }
+        let now = self.clock.now();
+        let alike = Entity::find()
+            .filter(Column::CreatedAt.gt(now - TimeDelta::hours(1)))
+            .filter(Column::CreatedAt.lte(now))
+            .filter(Column::AddedByOperator.eq(false))
+            .filter(Column::RedirectUris.eq(registry::redirect_uris_text(client)))
+            .filter(client.name.as_ref().map_or_else(|| Column::Name.is_null(), |name| Column::Name.eq(name)))
+            .filter(Column::Refreshes.eq(client.refreshes()))
+            .filter(Column::UsesDeviceCodes.eq(client.uses_device_codes()));
+        let alike = alike.order_by_desc(Column::CreatedAt).one(&self.db).await?;
+        Ok(alike.map(|client| (client.id, client.created_at.timestamp())))
+    }
+
     /// Counts a registration against the client's address and network.
     async fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
         let Some((counts, address)) = self.counts.as_ref().zip(address) else { return Ok(()) };
