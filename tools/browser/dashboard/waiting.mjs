@@ -3,8 +3,8 @@ import { json, signIn, site } from './people.mjs';
 import { holds } from './same.mjs';
 import { link } from './shares.mjs';
 
-/** Opens an address while the search engine is held back. Fails unless the line that says so is seen until the page is whole. */
-async function waits(page, gate, url, what) {
+/** Opens an address while the search engine is held back. Fails unless the line that says so is seen until `part`, which a locator names, is there. */
+async function waits(page, gate, url, what, part = 'main .plot') {
   await page.goto('about:blank');
   const held = gate.hold();
   const whole = page.goto(url);
@@ -16,7 +16,7 @@ async function waits(page, gate, url, what) {
     holds(!(await page.locator('main h1').count()), `${what}: it did not wait`);
     held.release();
     await whole;
-    await page.locator('main .plot').waitFor();
+    await page.locator(part).first().waitFor();
     holds(!(await line.isVisible()), `${what}: it still says that it waits`);
   } finally {
     held.release();
@@ -41,4 +41,9 @@ export async function says(browser, service, gate) {
     }
   }
   for (const one of [page, plain]) await one.context().close();
+  // A person whose sites nobody has read.
+  const stranger = await browser.person('patient stranger');
+  await signIn(stranger, `${service.url}/account`, 'stranger');
+  await waits(stranger, gate, `${service.url}/`, 'All sites', 'main .spark');
+  await stranger.context().close();
 }
