@@ -101,7 +101,7 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure
         _ if is_foreign => Verdict::Retry(retry_after, said),
         401 => Verdict::Refresh(said),
         403 | 429 if load => {
-            let retry_after = retry_after.unwrap_or(LOAD_QUOTA);
+            let retry_after = retry_after.unwrap_or_default().max(LOAD_QUOTA);
             Verdict::Fail(SearchEngineError::Unavailable { retry_after, quota: true, detail: said })
         }
         403 if over_quota => Verdict::Retry(retry_after, said),
@@ -163,6 +163,25 @@ mod tests {
         ];
         for (status, reason, message, expected) in cases {
             assert_eq!(kind(status, reason, message), expected, "{status} {reason} {message}");
+        }
+    }
+
+    #[test]
+    fn a_used_up_quota_is_waited_for_whatever_shorter_time_the_search_engine_names() {
+        let longer = LOAD_QUOTA * 2;
+        for (named, expected) in [
+            (None, LOAD_QUOTA),
+            (Some(Duration::ZERO), LOAD_QUOTA),
+            (Some(Duration::from_secs(1)), LOAD_QUOTA),
+            (Some(LOAD_QUOTA), LOAD_QUOTA),
+            (Some(longer), longer),
+        ] {
+            let Verdict::Fail(SearchEngineError::Unavailable { retry_after, quota: true, .. }) =
+                judge(429, named, &body("dailyLimitExceeded", "")).verdict
+            else {
+                panic!("{named:?}")
+            };
+            assert_eq!(retry_after, expected, "{named:?}");
         }
     }
 
