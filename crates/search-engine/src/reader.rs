@@ -8,7 +8,7 @@ use common::{
     byte_cache::{ByteCache, CacheUse},
     clock::Clock,
     compute::beside,
-    single_flight::{Locked, SharedResult, SingleFlight},
+    single_flight::{Locked, Running, SharedResult, SingleFlight},
 };
 use futures_util::future::try_join_all;
 use shared::Readings;
@@ -238,15 +238,17 @@ impl Reader {
                 return Ok(reading);
             } else {
                 let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
+                // The sum is not kept, so that it does not outlive its days.
                 if let Some(total) = by_day.as_ref().and_then(|key| self.cache.get(key, now)?.total()) {
-                    let total = Arc::new(total);
-                    self.keep(key, &total, &request);
-                    return Ok(total);
+                    return Ok(Arc::new(total));
                 }
                 let days = by_day.and_then(|key| self.under_way(&requests, &key));
                 let reader = self.clone();
                 requests.start((self.asker.lane, key.clone()), move |running| async move {
-                    let reading = Arc::new(reader.once(&request, &key, days).await?);
+                    if let Some(total) = reader.summed(&request, days, &running).await? {
+                        return Ok(Arc::new(total));
+                    }
+                    let reading = Arc::new(reader.once(&request, &key).await?);
                     running.keep(|| reader.keep(key, &reading, &request));
                     Ok(reading)
                 })
@@ -260,27 +262,33 @@ impl Reader {
         [Lane::Own, self.asker.lane].into_iter().find_map(|lane| requests.get(&(lane, key.to_owned())))
     }
 
-    /// Returns the reading that another replica has or makes, or makes it for all.
-    async fn once(&self, request: &Request, key: &str, days: Option<UnderWay>) -> Result<Reading, SearchEngineError> {
-        let known = Known { account: &request.account, request: of_site(key), lane: self.asker.lane };
-        let expires_at = |reading: &Reading| reading.read_at + self.ttl_of(request);
-        self.elsewhere.once(known, expires_at, || self.summed_or_fetched(request, days)).await
+    /// Returns the sum of the days under way, or of those that another replica has. Returns `None` if there are no days or their sum is not
+    /// exact. Days are kept here, and their sum is not.
+    async fn summed(
+        &self,
+        request: &Request,
+        under_way: Option<UnderWay>,
+        running: &Running<Key, Arc<Reading>, SearchEngineError>,
+    ) -> Result<Option<Reading>, SearchEngineError> {
+        if let Some(days) = under_way {
+            return Ok(days.await?.total());
+        }
+        let Some(by_day) = request.by_day() else { return Ok(None) };
+        let key = by_day.key()?;
+        let known = Known { account: &by_day.account, request: of_site(&key), lane: self.asker.lane };
+        let Some(days) = self.elsewhere.get(known).await.map(Arc::new) else { return Ok(None) };
+        running.keep(|| self.keep(key, &days, &by_day));
+        Ok(days.total())
     }
 
-    /// Returns the sum of `days`, or fetches the totals if there are no days or their sum is not exact.
-    async fn summed_or_fetched(&self, request: &Request, days: Option<UnderWay>) -> Result<Reading, SearchEngineError> {
-        if let Some(days) = days
-            && let Some(total) = days.await?.total()
-        {
-            return Ok(total);
-        }
-        if let Some(by_day) = request.by_day() {
-            let key = by_day.key()?;
-            let known = Known { account: &by_day.account, request: of_site(&key), lane: self.asker.lane };
-            if let Some(total) = self.elsewhere.get(known).await.and_then(|days| days.total()) {
-                return Ok(total);
-            }
-        }
+    /// Returns the reading that another replica has or makes, or makes it for all.
+    async fn once(&self, request: &Request, key: &str) -> Result<Reading, SearchEngineError> {
+        let known = Known { account: &request.account, request: of_site(key), lane: self.asker.lane };
+        let expires_at = |reading: &Reading| reading.read_at + self.ttl_of(request);
+        self.elsewhere.once(known, expires_at, || self.fetched(request)).await
+    }
+
+    async fn fetched(&self, request: &Request) -> Result<Reading, SearchEngineError> {
         let Request { account, site, query } = request;
         let answer = self.engine.query(account, site, self.asker, query, query.row_limit).await?;
         let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());

@@ -37,7 +37,7 @@ async fn a_series_that_was_read_serves_as_totals() {
     let total = bench.read(&totals()).await.unwrap();
     assert_eq!(only(&total), Metrics { clicks: 2.0, impressions: 6.0, weighted_position: Some(18.0) });
     assert_eq!((total.read_at, bench.upstream.queries()), (series.read_at, 1));
-    assert!(Arc::ptr_eq(&total, &bench.read(&totals()).await.unwrap()), "they are kept");
+    assert_eq!((bench.read(&totals()).await.unwrap(), bench.upstream.queries()), (total, 1), "their sum, again");
 }
 
 #[tokio::test]
@@ -84,15 +84,27 @@ async fn totals_are_asked_for_where_a_sum_would_not_be_exact() {
 }
 
 #[tokio::test]
-async fn a_sum_is_kept_no_longer_than_its_series() {
-    let bench = Bench::new().await;
-    let unsettled = |part: Part| Part { end: date("2026-11-18"), ..part };
-    let (series, totals) = (unsettled(series()), unsettled(totals()));
-    bench.read(&series).await.unwrap();
-    bench.hand.advance(TimeDelta::minutes(14));
-    bench.read(&totals).await.unwrap();
-    assert_eq!(bench.upstream.queries(), 1);
-    bench.hand.advance(TimeDelta::minutes(1));
-    bench.read(&totals).await.unwrap();
-    assert_eq!(bench.upstream.queries(), 2);
+async fn a_sum_is_no_older_than_its_series_may_be() {
+    let (hour, minute) = (TimeDelta::hours(1), TimeDelta::minutes(1));
+    let none = TimeDelta::zero();
+    // The time of day, the last day, the time that passes before the totals are asked for, a jump, and the time that the series still lives.
+    for (name, start, end, before, jump, left) in [
+        ("days that are not final", none, "2026-11-18", minute * 14, none, minute),
+        ("days that are final after midnight", hour * 12 - minute * 10, "2026-11-18", minute * 14, none, minute),
+        ("final days", none, "2026-10-02", hour * 5, none, hour),
+        ("the clock is set back", none, "2026-10-02", hour * 5, hour * -2, hour),
+        ("the clock is set forward", none, "2026-10-02", hour * 3, hour * 2, hour),
+    ] {
+        let bench = Bench::new().await;
+        bench.hand.advance(start);
+        let [series, totals] = [series(), totals()].map(|part| Part { end: date(end), ..part });
+        bench.read(&series).await.unwrap();
+        bench.hand.advance(before);
+        bench.hand.set(jump);
+        bench.read(&totals).await.unwrap();
+        assert_eq!(bench.upstream.queries(), 1, "{name}");
+        bench.hand.advance(left);
+        bench.read(&totals).await.unwrap();
+        assert_eq!(bench.upstream.queries(), 2, "{name}");
+    }
 }
