@@ -230,7 +230,7 @@ impl Admissions {
         if facts.revoked.client {
             return Err(AdmissionError::ClientRefused);
         }
-        inner.uses.note(facts.user.id, &token.client_id, surface.kind, &token.scopes, inner.clock.now());
+        inner.uses.note(facts.user.id, &token.client_id, surface.kind, &token.scopes, inner.clock.moment());
         // Consents are remembered for tokens of the embedded issuer, which name their grant.
         let allowance = facts.allows.filter(|_| token.grant_id.is_some());
         let most = allowance.map_or(Scopes::EVERY, Allowance::scopes);

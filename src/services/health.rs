@@ -9,8 +9,8 @@ use std::{
 };
 
 use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
-use chrono::{DateTime, TimeDelta, Utc};
-use common::{clock::is_within, disk};
+use chrono::TimeDelta;
+use common::{clock::Moment, disk};
 use identity::issuer::Issuer;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use shared::{Reach, Shared};
@@ -44,7 +44,7 @@ const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::seconds(5);
 
 /// A result and its time.
-type Known = (DateTime<Utc>, DependencyHealth);
+type Known = (Moment, DependencyHealth);
 
 /// The status of a dependency, and what the operator should know of it.
 type Found = (DependencyStatus, Option<String>);
@@ -61,7 +61,7 @@ pub struct HealthCheck {
     /// What replicas share, if they share anything.
     shared: Option<Shared>,
     /// The time of the last complete check. Held during a check.
-    checked_at: Arc<tokio::sync::Mutex<Option<DateTime<Utc>>>>,
+    checked_at: Arc<tokio::sync::Mutex<Option<Moment>>>,
     /// The last result of each dependency, with its time.
     known: Arc<Mutex<Vec<Known>>>,
     /// True when the service is about to stop.
@@ -104,7 +104,7 @@ impl HealthCheck {
 
     async fn last_or_new(&self) {
         let mut checked_at = self.checked_at.lock().await;
-        if checked_at.is_some_and(|at| is_within(self.search.clock.now(), at, MAX_AGE)) {
+        if checked_at.is_some_and(|at| self.search.clock.moment().since(at) < MAX_AGE) {
             return;
         }
         let Self { issuer, search, .. } = self;
@@ -122,7 +122,7 @@ impl HealthCheck {
             }
         };
         tokio::join!(database, issuer, engine, redis);
-        *checked_at = Some(self.search.clock.now());
+        *checked_at = Some(self.search.clock.moment());
     }
 
     async fn database(&self) -> Found {
@@ -150,20 +150,23 @@ impl HealthCheck {
 
     fn note(&self, name: DependencyName, (status, hint): Found, latency_ms: u64) {
         let latency_ms = (status == DependencyStatus::Ok).then_some(latency_ms);
-        let now = self.search.clock.now();
         let mut known = self.known();
+        let now = self.search.clock.moment();
         let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
-        let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
+        let since = last.filter(|last| last.status == status).map_or(now.wall().into(), |last| last.since);
         known.push((now, DependencyHealth { name, status, hint, latency_ms, since }));
         // The output must not depend on the order of the answers.
         known.sort_by_key(|(_, dependency)| dependency.name);
     }
 
     fn summary(&self) -> Health {
-        let now = self.search.clock.now();
         let known = self.known();
-        let current = known.iter().filter(|(at, _)| now - *at < FORGOTTEN_AFTER);
-        let dependencies: Vec<DependencyHealth> = current.map(|(_, dependency)| dependency.clone()).collect();
+        let now = self.search.clock.moment();
+        let current = known.iter().filter(|(at, _)| now.since(*at) < FORGOTTEN_AFTER);
+        // A status may have begun before the clock was set back.
+        let stated =
+            |known: &DependencyHealth| DependencyHealth { since: known.since.min(now.wall().into()), ..known.clone() };
+        let dependencies: Vec<DependencyHealth> = current.map(|(_, known)| stated(known)).collect();
         let database = dependencies.iter().find(|dependency| dependency.name == DependencyName::Database);
         let stopping = self.stopping.load(Ordering::Relaxed);
         let ready = !stopping && database.is_some_and(|database| database.status != DependencyStatus::Down);

@@ -100,11 +100,10 @@ pub(super) fn since(
 
 /// Returns the sites of an account that the search engine refuses to it, as far as this process knows, with advice on each.
 pub(super) fn refused_sites(search: &SearchData, account_id: Uuid, properties: &[property::Model]) -> Vec<RefusedSite> {
-    let now = search.clock.now();
     let refused = |property: &property::Model| {
         let site = SiteUrl(property.site_url.clone());
         let refused = search.reader.engine().refused(account_id, &site)?;
-        let wait = (refused.until - now).num_seconds().max(0).unsigned_abs();
+        let wait = refused.wait.unwrap_or_default().as_secs();
         let error = Error::SearchSiteRefused { since: refused.since, retry_after: wait };
         Some(RefusedSite {
             property_id: property.id,

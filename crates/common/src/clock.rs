@@ -1,7 +1,7 @@
 //! The only source of the current time. All other code receives a [`Clock`].
 //!
-//! The wall clock may be set back or forward. What is stored or stated ends at its time on the wall clock. What must not live longer than
-//! promised in memory ends at a [`Moment`].
+//! The wall clock may be set back or forward. What is stored or stated ends at its time on the wall clock. What is kept in memory begins and
+//! ends at a [`Moment`], and its age is [`Moment::since`].
 
 use std::{
     ops::Add,
@@ -13,11 +13,11 @@ use chrono::{DateTime, NaiveDate, SubsecRound as _, TimeDelta, Utc};
 use chrono_tz::America::Los_Angeles;
 
 /// A time on the wall clock, and on one that is never set back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     wall: DateTime<Utc>,
-    /// Since the start of the process.
-    running: Duration,
+    /// Since the start of the process. Negative before it.
+    running: TimeDelta,
 }
 
 /// Returns the current time: the system's in production, a manually set one in tests.
@@ -36,7 +36,8 @@ impl Clock {
         #[expect(clippy::disallowed_methods, reason = "the one home of the current time")]
         let wall = || Utc::now().trunc_subsecs(3);
         let start = Instant::now();
-        Self(Arc::new(move || Moment { wall: wall(), running: start.elapsed() }))
+        let running = move || TimeDelta::from_std(start.elapsed()).unwrap_or(TimeDelta::MAX);
+        Self(Arc::new(move || Moment { wall: wall(), running: running() }))
     }
 
     /// A clock that stays at `start` until its [`Hand`] moves it.
@@ -70,20 +71,44 @@ impl Moment {
     /// The start of a process at this time.
     #[must_use]
     pub fn starting_at(wall: DateTime<Utc>) -> Self {
-        Self { wall, running: Duration::ZERO }
+        Self { wall, running: TimeDelta::zero() }
     }
 
-    /// Returns the end of what was made at `made_at`, on the wall clock, and lasts `lifetime`. A time to come was read before the clock was set
-    /// back, and counts as now.
+    /// The time on the wall clock.
+    #[must_use]
+    pub fn wall(self) -> DateTime<Utc> {
+        self.wall
+    }
+
+    /// Returns the moment of a time on the wall clock, seen from this one. A time to come was read before the clock was set back, and counts
+    /// as this moment.
+    #[must_use]
+    pub fn back_at(self, wall: DateTime<Utc>) -> Self {
+        self + (wall.min(self.wall) - self.wall)
+    }
+
+    /// Returns the end of what was made at `made_at`, as [`Self::back_at`] reads it, and lasts `lifetime`.
     #[must_use]
     pub fn end_of(self, made_at: DateTime<Utc>, lifetime: TimeDelta) -> Self {
-        self + (made_at.min(self.wall) + lifetime - self.wall)
+        self.back_at(made_at) + lifetime
+    }
+
+    /// Returns the time since an earlier moment: the larger of what both clocks say.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> TimeDelta {
+        (self.wall - earlier.wall).max(self.running - earlier.running)
+    }
+
+    /// Returns the time until it has come on either clock. `None` if it has come.
+    #[must_use]
+    pub fn left(self, now: Self) -> Option<Duration> {
+        (-now.since(self)).to_std().ok().filter(|left| !left.is_zero())
     }
 
     /// Returns whether it has come on either clock.
     #[must_use]
     pub fn is_over(self, now: Self) -> bool {
-        self.wall <= now.wall || self.running <= now.running
+        self.left(now).is_none()
     }
 }
 
@@ -91,19 +116,17 @@ impl Add<TimeDelta> for Moment {
     type Output = Self;
 
     fn add(self, time: TimeDelta) -> Self {
-        Self { wall: self.wall + time, running: self.running + time.to_std().unwrap_or_default() }
+        Self { wall: self.wall + time, running: self.running + time }
     }
 }
 
-/// Returns whether `time` is at most `age` ago. A time to come is not: the clock was set back.
-#[must_use]
-pub fn is_within(now: DateTime<Utc>, time: DateTime<Utc>, age: TimeDelta) -> bool {
-    (TimeDelta::zero()..age).contains(&(now - time))
-}
-
 impl Hand {
-    /// Lets time pass. A negative `delta` sets the clock back.
+    /// Lets time pass.
+    ///
+    /// # Panics
+    /// `delta` is negative. [`Self::set`] sets the wall clock back.
     pub fn advance(&self, delta: TimeDelta) {
+        assert!(delta >= TimeDelta::zero(), "no time passes backwards: {delta}");
         let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *now = *now + delta;
     }
@@ -158,17 +181,50 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_on_either_clock_is_over() {
-        let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH);
-        let hour = TimeDelta::hours(1);
-        let end = || clock.moment() + hour;
-        for (jump, passes, is_over) in
-            [(0, 59, false), (0, 60, true), (-90, 59, false), (-90, 60, true), (60, 0, true), (30, 30, true)]
-        {
-            let end = end();
+    fn an_age_is_the_larger_of_what_both_clocks_say() {
+        // Minutes: those that pass before a jump, the jump, those that pass after it, the age, and what is left of an hour.
+        for (before, jump, after, age, left) in [
+            (0, 0, 0, 0, 60),
+            (0, 0, 59, 59, 1),
+            (0, 0, 60, 60, 0),
+            (0, -90, 59, 59, 1),
+            (0, -90, 60, 60, 0),
+            (30, -90, 0, 30, 30),
+            (30, -90, 29, 59, 1),
+            (30, -20, 20, 50, 10),
+            (30, 20, 0, 50, 10),
+            (30, 20, 10, 60, 0),
+            (0, 60, 0, 60, 0),
+            (0, 24 * 60, 0, 24 * 60, 0),
+        ] {
+            let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH);
+            let made = clock.moment();
+            hand.advance(TimeDelta::minutes(before));
             hand.set(TimeDelta::minutes(jump));
-            hand.advance(TimeDelta::minutes(passes));
-            assert_eq!(end.is_over(clock.moment()), is_over, "{jump} {passes}");
+            hand.advance(TimeDelta::minutes(after));
+            let (now, end) = (clock.moment(), made + TimeDelta::hours(1));
+            let case = format!("{before} {jump} {after}");
+            assert_eq!(now.since(made), TimeDelta::minutes(age), "{case}");
+            assert_eq!(end.left(now), (left > 0).then(|| Duration::from_mins(left)), "{case}");
+            assert_eq!(end.is_over(now), left == 0, "{case}");
         }
+    }
+
+    #[test]
+    fn a_time_that_was_read_before_the_clock_was_set_back_counts_as_now() {
+        let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH);
+        let (hour, made_at) = (TimeDelta::hours(1), clock.now());
+        hand.advance(TimeDelta::minutes(20));
+        let end = clock.moment().end_of(made_at, hour);
+        assert_eq!(end.left(clock.moment()), Some(Duration::from_mins(40)));
+        hand.set(TimeDelta::minutes(-50));
+        assert_eq!(end.left(clock.moment()), Some(Duration::from_mins(40)));
+        assert_eq!(clock.moment().end_of(made_at, hour).left(clock.moment()), Some(Duration::from_hours(1)));
+    }
+
+    #[test]
+    #[should_panic(expected = "no time passes backwards")]
+    fn a_hand_lets_no_time_pass_backwards() {
+        Clock::manual(DateTime::UNIX_EPOCH).1.advance(TimeDelta::seconds(-1));
     }
 }

@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use common::{
-    clock::{Clock, is_within},
+    clock::{Clock, Moment},
     single_flight::{self, SingleFlight},
 };
 use tokio::time::timeout;
@@ -22,9 +22,6 @@ pub(super) const LONG_WAIT: Duration = Duration::from_secs(10);
 /// Time to cache a failure. A 503 asks callers to wait as long.
 pub(super) const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
-/// The age of a document that was read before the clock was set back. It is fetched again, and used while the issuer is away.
-const UNKNOWN_AGE: TimeDelta = TimeDelta::hours(1);
-
 /// The shared result of a fetch.
 pub(super) type SharedFetch<T> = single_flight::SharedResult<Arc<T>, IssuerUnavailable>;
 
@@ -36,8 +33,8 @@ pub(super) struct Reading<T> {
 }
 
 struct State<T> {
-    kept: Option<(DateTime<Utc>, Arc<T>)>,
-    failure: Option<(DateTime<Utc>, IssuerUnavailable)>,
+    kept: Option<(Moment, Arc<T>)>,
+    failure: Option<(Moment, IssuerUnavailable)>,
 }
 
 /// The result of asking for a fetch.
@@ -59,9 +56,8 @@ impl<T: Send + Sync + 'static> Reading<T> {
 
     /// Returns the cached document and its age.
     pub fn kept(&self) -> Option<(TimeDelta, Arc<T>)> {
-        let now = self.clock.now();
-        let age = |read_at: DateTime<Utc>| if read_at <= now { now - read_at } else { UNKNOWN_AGE };
-        self.state().kept.as_ref().map(|(read_at, document)| (age(*read_at), document.clone()))
+        let (state, now) = (self.state(), self.clock.moment());
+        state.kept.as_ref().map(|(read_at, document)| (now.since(*read_at), document.clone()))
     }
 
     /// Returns whether the last fetch failed.
@@ -75,13 +71,11 @@ impl<T: Send + Sync + 'static> Reading<T> {
         limit: Duration,
         read: impl Future<Output = Result<T, IssuerUnavailable>> + Send + 'static,
     ) -> Attempt<T> {
-        let (state, mut fetch, now) = (self.state(), self.fetch.lock(), self.clock.now());
+        let (state, mut fetch, now) = (self.state(), self.fetch.lock(), self.clock.moment());
         if let Some(outcome) = fetch.get(&()) {
             return Attempt::UnderWay(outcome);
         }
-        if let Some((_, error)) =
-            state.failure.as_ref().filter(|(ended_at, _)| is_within(now, *ended_at, RETRY_INTERVAL))
-        {
+        if let Some((_, error)) = state.failure.as_ref().filter(|(ended_at, _)| now.since(*ended_at) < RETRY_INTERVAL) {
             return Attempt::Failed(error.clone());
         }
         let reading = self.clone();
@@ -93,8 +87,8 @@ impl<T: Send + Sync + 'static> Reading<T> {
         }))
     }
 
-    fn keep(&self, began_at: DateTime<Utc>, document: &Result<Arc<T>, IssuerUnavailable>) {
-        let (mut state, now) = (self.state(), self.clock.now());
+    fn keep(&self, began_at: Moment, document: &Result<Arc<T>, IssuerUnavailable>) {
+        let (mut state, now) = (self.state(), self.clock.moment());
         match document {
             Ok(document) => {
                 state.kept = Some((began_at, document.clone()));

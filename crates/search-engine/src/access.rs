@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::clock::Clock;
+use common::clock::{Clock, Moment};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
@@ -26,11 +26,12 @@ const LONGEST_LIFE: Duration = Duration::from_hours(24);
 const USUAL_LIFE: Duration = Duration::from_hours(1);
 
 /// An access token is not used this shortly before it expires.
-const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
+const TOKEN_MARGIN: Duration = Duration::from_secs(30);
 
 struct AccessToken {
     value: SecretString,
-    expires_at: DateTime<Utc>,
+    /// The end of its use, shortly before it expires.
+    end: Moment,
     /// The time of the connection that granted it.
     connected_at: DateTime<Utc>,
 }
@@ -68,9 +69,10 @@ impl AccessTokens {
     /// connection is also stale, because the new grant may allow more.
     pub async fn token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
         let held = self.slot(account.id).lock_owned().await;
-        let usable = held.current.as_ref().filter(|token| {
-            token.connected_at == account.connected_at && token.expires_at > self.clock.now() + TOKEN_MARGIN
-        });
+        let usable = held
+            .current
+            .as_ref()
+            .filter(|token| token.connected_at == account.connected_at && !token.end.is_over(self.clock.moment()));
         if let Some(token) = usable {
             return Ok(token.value.clone());
         }
@@ -129,8 +131,9 @@ impl Refresh {
             }
             other => other?,
         };
-        let expires_at = clock.now() + answer.lifetime.unwrap_or(USUAL_LIFE).clamp(SHORTEST_LIFE, LONGEST_LIFE);
-        let current = AccessToken { value: answer.access_token.clone(), expires_at, connected_at };
+        let lifetime = answer.lifetime.unwrap_or(USUAL_LIFE).clamp(SHORTEST_LIFE, LONGEST_LIFE) - TOKEN_MARGIN;
+        let end = clock.moment() + TimeDelta::from_std(lifetime).unwrap_or_default();
+        let current = AccessToken { value: answer.access_token.clone(), end, connected_at };
         *held = Tokens { current: Some(current), refused: None };
         if let Some(replacement) = answer.refresh_token {
             grant.replace(replacement).await;

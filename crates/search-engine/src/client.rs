@@ -78,7 +78,7 @@ impl SearchEngine {
         Self {
             access: AccessTokens::new(Oauth::new(settings.oauth.clone(), http.clone()), clock.clone(), grants),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
-            records: Records::sharing(shared.map(|shared| shared.news("accounts"))),
+            records: Records::sharing(shared.map(|shared| shared.news("accounts")), clock.clone()),
             meter: UpstreamMeter::default(),
             settings,
             http,
@@ -110,7 +110,7 @@ impl SearchEngine {
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.
     pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
-        self.records.allow(account, site, self.clock.now());
+        self.records.allow(account, site);
     }
 
     /// Returns the refusal of a site, if it was refused to the account when it was last asked about.
@@ -122,7 +122,7 @@ impl SearchEngine {
     /// Returns the account's last trouble, if no request has succeeded since.
     #[must_use]
     pub fn trouble(&self, account: Uuid) -> Option<Trouble> {
-        self.records.trouble(account, self.clock.now())
+        self.records.trouble(account)
     }
 
     /// Returns how long this service's own quota lets no request pass.
@@ -140,7 +140,7 @@ impl SearchEngine {
     /// Drops everything kept of an account: its access token, refused sites and troubles.
     pub fn forget_account(&self, account: Uuid) {
         self.access.drop_account(account);
-        self.records.forget(account, self.clock.now());
+        self.records.forget(account);
     }
 
     /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
@@ -153,21 +153,20 @@ impl SearchEngine {
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
-        if let Some(refusal) = self.refused(account.id, site)
-            && let Some(retry_after) = refusal.wait(self.clock.now())
-        {
-            let detail = "not asked again yet".to_owned();
-            return Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail });
+        if let Some(RefusedSite { since, wait: Some(retry_after) }) = self.refused(account.id, site) {
+            return Err(SearchEngineError::SiteRefused {
+                since,
+                retry_after,
+                detail: "not asked again yet".to_owned(),
+            });
         }
         match self.pages(account, site, asker, request, cap).await {
             Err(SearchEngineError::PermissionLost(detail)) => {
-                let now = self.clock.now();
-                let refusal = self.records.refuse(account.id, site, now);
-                let retry_after = refusal.wait(now).unwrap_or_default();
-                Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail })
+                let RefusedSite { since, wait } = self.records.refuse(account.id, site);
+                Err(SearchEngineError::SiteRefused { since, retry_after: wait.unwrap_or_default(), detail })
             }
             Ok(whole) => {
-                self.records.allow(account.id, site, self.clock.now());
+                self.records.allow(account.id, site);
                 Ok(whole)
             }
             failed => failed,
@@ -235,7 +234,7 @@ impl SearchEngine {
             .await
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
         if !matches!(outcome, Err(SearchEngineError::NotSent { .. })) {
-            self.records.note(account.id, site.is_some(), outcome.as_ref().err(), self.clock.now());
+            self.records.note(account.id, site.is_some(), outcome.as_ref().err());
         }
         outcome
     }
@@ -275,7 +274,7 @@ impl SearchEngine {
             };
             if !quota {
                 let trouble = SearchEngineError::unavailable(said.clone());
-                self.records.note_trouble(account.id, site.is_some(), &trouble, self.clock.now());
+                self.records.note_trouble(account.id, site.is_some(), &trouble);
             }
             if tokio::time::Instant::now() + wait >= deadline {
                 return Err(SearchEngineError::Unavailable {

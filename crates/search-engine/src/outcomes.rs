@@ -78,8 +78,11 @@ impl LastOutcomes {
         }
     }
 
-    /// The time of the last request.
-    pub(super) fn at(&self) -> Option<DateTime<Utc>> {
-        self.success.max(self.failure.map(|(at, _)| at))
+    /// Returns the outcomes as they are stated: none is later than now, although the clock may have been set back since.
+    pub(super) fn stated(self, now: DateTime<Utc>) -> Self {
+        Self {
+            success: self.success.map(|at| at.min(now)),
+            failure: self.failure.map(|(at, kind)| (at.min(now), kind)),
+        }
     }
 }

@@ -10,7 +10,7 @@ use api::models::parse_day;
 use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
 use common::{
     byte_cache::{ByteCache, CacheUse},
-    clock::{Clock, is_within},
+    clock::{Clock, Moment},
     places::Places,
     single_flight::{Locked, SharedResult, SingleFlight},
 };
@@ -67,6 +67,7 @@ pub struct LastFinal {
 pub struct RecentDays {
     /// The freshness of the site's data.
     pub freshness: LastFinal,
+    read_at: Moment,
     span: u32,
     first: NaiveDate,
     days: Vec<Metrics>,
@@ -75,7 +76,7 @@ pub struct RecentDays {
 impl RecentDays {
     /// Converts a reading by day from `first` to `today`, which includes incomplete days. The last final day is the day before the first
     /// incomplete one. If the search engine does not name that day, it is the later of the last day with data and today minus three.
-    fn of(reading: &Reading, span: u32, first: NaiveDate, today: NaiveDate) -> Self {
+    fn of(reading: &Reading, span: u32, first: NaiveDate, today: NaiveDate, now: Moment) -> Self {
         let mut days: Vec<Metrics> =
             first.iter_days().take_while(|day| *day <= today).map(|_| Metrics::zero()).collect();
         let mut last = None;
@@ -96,7 +97,7 @@ impl RecentDays {
             first_incomplete_date: reading.first_incomplete_date,
             read_at: reading.read_at,
         };
-        Self { freshness, span, first, days }
+        Self { freshness, read_at: now.back_at(reading.read_at), span, first, days }
     }
 
     /// The metrics of each of these days. Days without data have no impressions.
@@ -189,7 +190,7 @@ impl RecentReader {
         let Some(kept) = self.kept(account, site, span) else {
             return Recent::UnderWay(self.start(under_way, account, site, span, lane));
         };
-        if !is_within(self.clock.now(), kept.freshness.read_at, REREAD_AFTER.min(self.ttl)) {
+        if self.clock.moment().since(kept.read_at) >= REREAD_AFTER.min(self.ttl) {
             drop(self.start(under_way, account, site, kept.span, Lane::Refresh));
         }
         Recent::Kept(kept)
@@ -211,21 +212,20 @@ impl RecentReader {
         }
         let (reader, account, site) = (self.clone(), account.clone(), site.clone());
         under_way.start((lane, span, key.clone()), move |running| async move {
-            let asked_at = reader.clock.now();
+            let asked_at = reader.clock.moment();
             let place = lane.is_background().then(|| reader.in_background.of(account.id));
             // Cannot fail, because places are never closed.
             let _place = match place {
                 Some(places) => places.acquire_owned().await.ok(),
                 None => None,
             };
-            let since = |kept: &RecentDays| (asked_at..=reader.clock.now()).contains(&kept.freshness.read_at);
             let now = reader.clock.moment();
-            if let Some(meanwhile) = reader.kept.get_if(&key, now, |kept| kept.span >= span && since(kept)) {
+            let is_new = |kept: &RecentDays| now.since(kept.read_at) <= now.since(asked_at);
+            if let Some(meanwhile) = reader.kept.get_if(&key, now, |kept| kept.span >= span && is_new(kept)) {
                 return Ok(meanwhile);
             }
             let recent = Arc::new(reader.fetch(&account, &site, span, lane).await?);
-            let expires_at = reader.clock.moment().end_of(recent.freshness.read_at, reader.ttl);
-            running.keep(|| reader.kept.put(key, recent.clone(), recent.bytes(), expires_at));
+            running.keep(|| reader.kept.put(key, recent.clone(), recent.bytes(), recent.read_at + reader.ttl));
             Ok(recent)
         })
     }
@@ -284,7 +284,7 @@ impl RecentReader {
         } else {
             self.elsewhere.once(known, expires_at, fetch).await?
         };
-        Ok(RecentDays::of(&reading, span, first, today))
+        Ok(RecentDays::of(&reading, span, first, today, self.clock.moment()))
     }
 
     /// Drops the days of an account, also days under way when they arrive.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::clock::is_within;
+use common::clock::{Clock, Moment};
 use serde::{Deserialize, Serialize};
 use shared::News;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{
     error::SearchEngineError,
     outcomes::{Failed, LastOutcomes},
-    refusal::RefusedSite,
+    refusal::{Refusals, RefusedSite},
     trouble::Trouble,
     wire::SiteUrl,
 };
@@ -35,10 +35,12 @@ const TOLD_EVERY: TimeDelta = TimeDelta::minutes(1);
 #[derive(Debug, Default)]
 struct Record {
     last: LastOutcomes,
+    /// The time of the last request.
+    at: Option<Moment>,
     trouble: Option<Trouble>,
-    refusals: HashMap<String, RefusedSite>,
-    /// The last success that other replicas were told of, or told this one of.
-    told: Option<DateTime<Utc>>,
+    refusals: HashMap<String, Refusals>,
+    /// The time of the last success that other replicas were told of, or told this one of.
+    told: Option<Moment>,
 }
 
 /// An event that replicas tell each other of.
@@ -53,8 +55,8 @@ struct Event {
 enum What {
     /// A request ended. `of_question` is true for a question about a site.
     Ended { of_question: bool, failed: Option<Failed> },
-    /// A site was refused.
-    Refused { site: String, refusal: RefusedSite },
+    /// A site was refused. It is not asked about for the time of the pause.
+    Refused { site: String, since: DateTime<Utc>, pause: TimeDelta },
     /// A refused site was read, or the search engine lists it.
     Allowed { site: String },
     /// The account was disconnected.
@@ -64,42 +66,42 @@ enum What {
 type All = HashMap<Uuid, Record>;
 
 /// The records of all accounts.
-#[derive(Default)]
 pub(super) struct Records {
     all: Arc<Mutex<All>>,
+    clock: Clock,
     news: Option<News>,
 }
 
 impl Records {
     /// Records that are told to other replicas through `news`, and heard of them.
-    pub fn sharing(news: Option<News>) -> Self {
+    pub fn sharing(news: Option<News>, clock: Clock) -> Self {
         let all: Arc<Mutex<All>> = Arc::default();
         if let Some(news) = &news {
-            let heard = Arc::downgrade(&all);
+            let (heard, clock) = (Arc::downgrade(&all), clock.clone());
             news.listen(move |event| {
                 let Some(all) = heard.upgrade() else { return false };
                 // One of another version is skipped.
                 if let Ok(event) = serde_json::from_slice(event) {
-                    hear(&mut lock(&all), event);
+                    let mut all = lock(&all);
+                    hear(&mut all, event, clock.moment());
                 }
                 true
             });
         }
-        Self { all, news }
+        Self { all, clock, news }
     }
 
     /// Records the outcome of a request. `of_question` is true for a question about a site.
-    pub fn note(&self, account: Uuid, of_question: bool, failure: Option<&SearchEngineError>, now: DateTime<Utc>) {
+    pub fn note(&self, account: Uuid, of_question: bool, failure: Option<&SearchEngineError>) {
         let failed = failure.map(Failed::from);
-        let mut records = self.lock();
+        let (mut records, now) = self.lock();
         drop_old(&mut records, now);
         let record = records.entry(account).or_default();
         let had_trouble = record.trouble.is_some();
         record.note(of_question, failed, now);
-        let is_news =
-            failed.is_some() || had_trouble || record.told.is_none_or(|told| !is_within(now, told, TOLD_EVERY));
-        if is_news {
-            record.told = record.last.success;
+        let is_news = failed.is_some() || had_trouble || record.told.is_none_or(|told| now.since(told) >= TOLD_EVERY);
+        if is_news && failed.is_none() {
+            record.told = Some(now);
         }
         drop(records);
         if is_news {
@@ -108,29 +110,32 @@ impl Records {
     }
 
     /// Records that an attempt failed that is tried again. It is trouble until a request succeeds.
-    pub fn note_trouble(&self, account: Uuid, of_question: bool, failure: &SearchEngineError, now: DateTime<Utc>) {
-        let mut records = self.lock();
+    pub fn note_trouble(&self, account: Uuid, of_question: bool, failure: &SearchEngineError) {
+        let (mut records, now) = self.lock();
         let record = records.entry(account).or_default();
         record.trouble = Trouble::after(record.trouble, of_question, Some(failure.into()), now);
     }
 
     /// Records that a site was refused.
-    pub fn refuse(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> RefusedSite {
-        let mut records = self.lock();
+    pub fn refuse(&self, account: Uuid, site: &SiteUrl) -> RefusedSite {
+        let (mut records, now) = self.lock();
         let refusals = &mut records.entry(account).or_default().refusals;
         if refusals.len() >= MANY {
             refusals.retain(|_, refusal| !refusal.is_over(now));
         }
-        let refusal = RefusedSite::after(refusals.get(&site.0).copied(), now);
+        let refusal = Refusals::after(refusals.get(&site.0).copied(), now);
         refusals.insert(site.0.clone(), refusal);
         drop(records);
-        self.tell(account, now, What::Refused { site: site.0.clone(), refusal });
-        refusal
+        let Refusals { since, last, pause } = refusal;
+        self.tell(account, last, What::Refused { site: site.0.clone(), since, pause });
+        refusal.stated(now)
     }
 
     /// Drops the refusal of a site, because it was read or the search engine lists it.
-    pub fn allow(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) {
-        let was_refused = self.lock().get_mut(&account).and_then(|record| record.refusals.remove(&site.0)).is_some();
+    pub fn allow(&self, account: Uuid, site: &SiteUrl) {
+        let (mut records, now) = self.lock();
+        let was_refused = records.get_mut(&account).and_then(|record| record.refusals.remove(&site.0)).is_some();
+        drop(records);
         if was_refused {
             self.tell(account, now, What::Allowed { site: site.0.clone() });
         }
@@ -138,69 +143,87 @@ impl Records {
 
     /// Returns the last outcomes of an account.
     pub fn last(&self, account: Uuid) -> LastOutcomes {
-        self.lock().get(&account).map(|record| record.last).unwrap_or_default()
+        let (records, now) = self.lock();
+        records.get(&account).map(|record| record.last.stated(now.wall())).unwrap_or_default()
     }
 
     /// Returns the trouble of an account, if it has not ended.
-    pub fn trouble(&self, account: Uuid, now: DateTime<Utc>) -> Option<Trouble> {
-        self.lock().get(&account)?.trouble.filter(|trouble| !trouble.is_over(now))
+    pub fn trouble(&self, account: Uuid) -> Option<Trouble> {
+        let (records, now) = self.lock();
+        records.get(&account)?.trouble?.stated(now)
     }
 
     /// Returns the refusal of a site, if it was refused when it was last asked about.
     pub fn refusal(&self, account: Uuid, site: &SiteUrl) -> Option<RefusedSite> {
-        self.lock().get(&account)?.refusals.get(&site.0).copied()
+        let (records, now) = self.lock();
+        Some(records.get(&account)?.refusals.get(&site.0)?.stated(now))
     }
 
     /// Drops everything that is known of an account.
-    pub fn forget(&self, account: Uuid, now: DateTime<Utc>) {
-        self.lock().remove(&account);
+    pub fn forget(&self, account: Uuid) {
+        let (mut records, now) = self.lock();
+        records.remove(&account);
+        drop(records);
         self.tell(account, now, What::Forgotten);
     }
 
-    fn tell(&self, account: Uuid, at: DateTime<Utc>, what: What) {
+    fn tell(&self, account: Uuid, at: Moment, what: What) {
         if let Some(news) = &self.news
-            && let Ok(event) = serde_json::to_vec(&Event { account, at, what })
+            && let Ok(event) = serde_json::to_vec(&Event { account, at: at.wall(), what })
         {
             news.tell(&event);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, All> {
-        lock(&self.all)
+    /// Locks the records, and reads the clock after that.
+    fn lock(&self) -> (MutexGuard<'_, All>, Moment) {
+        (lock(&self.all), self.clock.moment())
     }
 }
 
 impl Record {
-    fn note(&mut self, of_question: bool, failed: Option<Failed>, now: DateTime<Utc>) {
-        self.last.note(failed, now);
+    fn note(&mut self, of_question: bool, failed: Option<Failed>, now: Moment) {
+        self.last.note(failed, now.wall());
+        self.at = Some(now);
         self.trouble = Trouble::after(self.trouble, of_question, failed, now);
     }
 }
 
-/// Records an event that a replica tells of. One that is older than what is known, such as this replica's own, changes nothing.
-fn hear(all: &mut All, event: Event) {
+/// Records an event that a replica tells of. One that is older than what is known, such as this replica's own, changes nothing. One of the
+/// future changes nothing yet (decision 55).
+fn hear(all: &mut All, event: Event, now: Moment) {
     let Event { account, at, what } = event;
-    drop_old(all, at);
+    if now.wall() < at {
+        return;
+    }
+    drop_old(all, now);
     let record = all.entry(account).or_default();
+    let at = now.back_at(at);
+    let is_after = |known: Moment| known.wall() != at.wall() && now.since(at) < now.since(known);
+    let is_before = |known: Moment| now.since(known) < now.since(at);
     match what {
-        What::Ended { of_question, failed } if record.last.at().is_none_or(|last| last < at) => {
-            record.note(of_question, failed, at);
-            record.told = record.last.success;
+        What::Ended { of_question, failed } => {
+            if record.at.is_none_or(is_after) {
+                record.note(of_question, failed, at);
+                if failed.is_none() {
+                    record.told = Some(at);
+                }
+            }
         }
-        What::Ended { .. } => {}
-        What::Refused { site, refusal } => {
+        What::Refused { site, since, pause } => {
+            let refusal = Refusals { since, last: at, pause };
             let known = record.refusals.entry(site).or_insert(refusal);
-            if known.until < refusal.until {
+            if known.last.wall() != at.wall() && known.wait(now) < refusal.wait(now) {
                 *known = refusal;
             }
         }
         What::Allowed { site } => {
-            if record.refusals.get(&site).is_some_and(|refusal| refusal.at() <= at) {
+            if record.refusals.get(&site).is_some_and(|refusal| !is_before(refusal.last)) {
                 record.refusals.remove(&site);
             }
         }
         What::Forgotten => {
-            if record.last.at().is_none_or(|last| last <= at) {
+            if record.at.is_none_or(|known| !is_before(known)) {
                 all.remove(&account);
             }
         }
@@ -208,10 +231,10 @@ fn hear(all: &mut All, event: Event) {
 }
 
 /// Drops old records, if there are many.
-fn drop_old(all: &mut All, now: DateTime<Utc>) {
+fn drop_old(all: &mut All, now: Moment) {
     if all.len() >= MANY {
         all.retain(|_, record| {
-            let is_recent = record.last.at().is_some_and(|at| now - at < FORGOTTEN_AFTER);
+            let is_recent = record.at.is_some_and(|at| now.since(at) < FORGOTTEN_AFTER);
             is_recent || record.trouble.is_some_and(|trouble| !trouble.is_over(now))
         });
     }
@@ -223,6 +246,10 @@ fn lock(all: &Mutex<All>) -> MutexGuard<'_, All> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use common::clock::Hand;
+
     use super::*;
     use crate::{outcomes::FailureKind, trouble::TroubleKind};
 
@@ -230,92 +257,168 @@ mod tests {
         SiteUrl(format!("https://{n}.test/"))
     }
 
-    #[test]
-    fn accounts_and_sites_have_records_of_their_own() {
-        let (records, [one, other]) = (Records::default(), [1, 2].map(Uuid::from_u128));
-        let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
-        records.note(one, true, Some(&SearchEngineError::unavailable("away")), now);
-        let first = records.refuse(one, &site(1), now);
-        assert_eq!(records.refusal(one, &site(1)), Some(first));
-        assert_eq!(records.trouble(one, now).map(|trouble| trouble.kind), Some(TroubleKind::Unreachable));
-        assert_eq!((records.trouble(other, now), records.refusal(other, &site(1))), (None, None));
-        assert_eq!(records.refusal(one, &site(2)), None);
-        let later = first.until;
-        records.note(one, true, None, later);
-        assert_eq!(records.trouble(one, later), None);
-        let failure = Some((now, FailureKind::Unreachable));
-        assert_eq!(records.last(one), LastOutcomes { success: Some(later), failure }, "the last failure stays known");
-        assert_ne!(records.refuse(one, &site(1), later).wait(later), first.wait(now));
-        records.allow(one, &site(1), later);
-        assert_eq!(records.refusal(one, &site(1)), None);
-        assert_eq!(records.refuse(one, &site(1), later).since, later);
-        records.forget(one, later);
-        assert_eq!((records.last(one), records.trouble(one, now)), (LastOutcomes::default(), None));
-        assert_eq!(records.refusal(one, &site(1)), None);
-    }
-
-    /// Lets `all` hear of events at the given seconds.
-    fn heard(all: &mut All, events: Vec<(i64, What)>) {
-        for (seconds, what) in events {
-            hear(all, Event { account: Uuid::nil(), at: at(seconds), what });
-        }
+    /// Records at second 0.
+    fn records() -> (Records, Hand) {
+        let (clock, hand) = Clock::manual(at(0));
+        (Records::sharing(None, clock), hand)
     }
 
     fn at(seconds: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_790_000_000 + seconds, 0).unwrap()
     }
 
+    fn seconds(seconds: i64) -> TimeDelta {
+        TimeDelta::seconds(seconds)
+    }
+
+    #[test]
+    fn accounts_and_sites_have_records_of_their_own() {
+        let ((records, hand), [one, other]) = (records(), [1, 2].map(Uuid::from_u128));
+        records.note(one, true, Some(&SearchEngineError::unavailable("away")));
+        let first = records.refuse(one, &site(1));
+        assert_eq!(first, RefusedSite { since: at(0), wait: Some(Duration::from_mins(1)) });
+        assert_eq!(records.refusal(one, &site(1)), Some(first));
+        assert_eq!(records.trouble(one).map(|trouble| trouble.kind), Some(TroubleKind::Unreachable));
+        assert_eq!((records.trouble(other), records.refusal(other, &site(1))), (None, None));
+        assert_eq!(records.refusal(one, &site(2)), None);
+        hand.advance(seconds(60));
+        records.note(one, true, None);
+        assert_eq!(records.trouble(one), None);
+        let failure = Some((at(0), FailureKind::Unreachable));
+        assert_eq!(records.last(one), LastOutcomes { success: Some(at(60)), failure }, "the last failure stays known");
+        assert_eq!(records.refuse(one, &site(1)).wait, Some(Duration::from_mins(2)));
+        records.allow(one, &site(1));
+        assert_eq!(records.refusal(one, &site(1)), None);
+        assert_eq!(records.refuse(one, &site(1)).since, at(60));
+        records.forget(one);
+        assert_eq!((records.last(one), records.trouble(one)), (LastOutcomes::default(), None));
+        assert_eq!(records.refusal(one, &site(1)), None);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_neither_lengthens_a_pause_nor_voids_it() {
+        // Seconds: those that pass before a jump, the jump, those that pass after it, and what is left of a pause of a minute.
+        for (before, jump, after, left) in [
+            (0, -2, 0, 60),
+            (30, -2, 0, 30),
+            (30, -7_200, 29, 1),
+            (30, -7_200, 30, 0),
+            (0, -86_400, 60, 0),
+            (30, 20, 0, 10),
+            (30, 20, 10, 0),
+            (30, 7_200, 0, 0),
+        ] {
+            let (records, hand) = records();
+            let account = Uuid::nil();
+            hand.advance(seconds(7_200));
+            records.note(account, true, Some(&SearchEngineError::unavailable("away")));
+            records.refuse(account, &site(1));
+            hand.advance(seconds(before));
+            hand.set(seconds(jump));
+            hand.advance(seconds(after));
+            let case = format!("{before} {jump} {after}");
+            // It hears its own news again.
+            heard(&records, vec![(7_200, away()), (7_200, refused(7_200, 60))]);
+            let refused = records.refusal(account, &site(1)).unwrap();
+            assert_eq!(refused.wait, (left > 0).then(|| Duration::from_secs(left)), "{case}");
+            let now = at(7_200 + before + jump + after);
+            assert!(refused.since <= now && records.last(account).failure.unwrap().0 <= now, "{case}");
+            if let Some(trouble) = records.trouble(account) {
+                assert!(trouble.since <= now, "{case}");
+            }
+            // Trouble that nobody meets again ends after an hour.
+            hand.advance(seconds(3_600));
+            assert_eq!(records.trouble(account), None, "{case}");
+        }
+    }
+
+    /// Lets `records` hear of events at the given seconds.
+    fn heard(records: &Records, events: Vec<(i64, What)>) {
+        let (mut all, now) = records.lock();
+        for (seconds, what) in events {
+            hear(&mut all, Event { account: Uuid::nil(), at: at(seconds), what }, now);
+        }
+    }
+
     fn ended(kind: Option<FailureKind>) -> What {
-        let failed = kind.map(|kind| Failed { kind, retry_after: std::time::Duration::from_mins(15) });
+        let failed = kind.map(|kind| Failed { kind, retry_after: Duration::from_mins(15) });
         What::Ended { of_question: true, failed }
+    }
+
+    fn away() -> What {
+        ended(Some(FailureKind::Unreachable))
+    }
+
+    fn refused(since: i64, pause: i64) -> What {
+        What::Refused { site: site(1).0, since: at(since), pause: seconds(pause) }
+    }
+
+    fn allowed() -> What {
+        What::Allowed { site: site(1).0 }
     }
 
     #[test]
     fn what_is_older_than_what_is_known_changes_nothing() {
-        let records = Records::default();
-        records.note(Uuid::nil(), true, None, at(10));
-        let away = || ended(Some(FailureKind::Unreachable));
-        heard(&mut records.lock(), vec![(5, away()), (10, away())]);
-        assert_eq!(records.trouble(Uuid::nil(), at(11)), None);
-        heard(&mut records.lock(), vec![(11, away())]);
-        assert_eq!(records.trouble(Uuid::nil(), at(11)).map(|trouble| trouble.since), Some(at(11)));
-        heard(&mut records.lock(), vec![(12, ended(None)), (11, away())]);
-        assert_eq!(records.trouble(Uuid::nil(), at(12)), None);
-        heard(&mut records.lock(), vec![(11, What::Forgotten)]);
+        let (records, hand) = records();
+        hand.advance(seconds(10));
+        records.note(Uuid::nil(), true, None);
+        hand.advance(seconds(10));
+        let since = || records.trouble(Uuid::nil()).map(|trouble| trouble.since);
+        heard(&records, vec![(5, away()), (10, away())]);
+        assert_eq!(since(), None);
+        heard(&records, vec![(11, away())]);
+        assert_eq!(since(), Some(at(11)));
+        heard(&records, vec![(12, ended(None)), (11, away())]);
+        assert_eq!(since(), None);
+        heard(&records, vec![(11, What::Forgotten)]);
         assert_eq!(records.last(Uuid::nil()).success, Some(at(12)), "it was used after it was forgotten");
-        heard(&mut records.lock(), vec![(12, What::Forgotten)]);
+        heard(&records, vec![(12, What::Forgotten)]);
         assert_eq!(records.last(Uuid::nil()), LastOutcomes::default());
     }
 
     #[test]
+    fn news_count_after_the_clock_was_set_back_and_those_from_before_it_do_not() {
+        let (records, hand) = records();
+        hand.advance(seconds(7_200));
+        records.note(Uuid::nil(), true, None);
+        hand.set(seconds(-7_200));
+        hand.advance(seconds(10));
+        heard(&records, vec![(7_200, away()), (7_201, refused(7_201, 60))]);
+        assert_eq!((records.trouble(Uuid::nil()), records.refusal(Uuid::nil(), &site(1))), (None, None));
+        heard(&records, vec![(9, away()), (9, refused(9, 60))]);
+        assert_eq!(records.trouble(Uuid::nil()).map(|trouble| trouble.since), Some(at(9)));
+        let wait = records.refusal(Uuid::nil(), &site(1)).and_then(|refused| refused.wait);
+        assert_eq!(wait, Some(Duration::from_secs(59)));
+    }
+
+    #[test]
     fn the_longest_pause_of_a_refused_site_counts_until_it_is_allowed_later() {
-        let (records, other) = (Records::default(), Records::default());
-        let own = records.refuse(Uuid::nil(), &site(1), at(100));
-        other.refuse(Uuid::nil(), &site(1), at(0));
-        let longer = other.refuse(Uuid::nil(), &site(1), at(110));
-        let name = || site(1).0;
-        let refusal = || records.refusal(Uuid::nil(), &site(1));
-        heard(&mut records.lock(), vec![(110, What::Refused { site: name(), refusal: longer })]);
-        assert_eq!(refusal(), Some(longer));
-        heard(&mut records.lock(), vec![(100, What::Refused { site: name(), refusal: own })]);
-        assert_eq!(refusal(), Some(longer), "its own news come late");
-        heard(&mut records.lock(), vec![(109, What::Allowed { site: name() })]);
-        assert_eq!(refusal(), Some(longer));
-        heard(&mut records.lock(), vec![(110, What::Allowed { site: name() })]);
-        assert_eq!(refusal(), None);
+        let (records, hand) = records();
+        hand.advance(seconds(100));
+        records.refuse(Uuid::nil(), &site(1));
+        hand.advance(seconds(20));
+        let wait = || records.refusal(Uuid::nil(), &site(1)).and_then(|refused| refused.wait);
+        heard(&records, vec![(110, refused(0, 120))]);
+        assert_eq!(wait(), Some(Duration::from_secs(110)));
+        heard(&records, vec![(100, refused(100, 60))]);
+        assert_eq!(wait(), Some(Duration::from_secs(110)), "its own news come late");
+        heard(&records, vec![(109, allowed())]);
+        assert_eq!(wait(), Some(Duration::from_secs(110)));
+        heard(&records, vec![(110, allowed())]);
+        assert_eq!(records.refusal(Uuid::nil(), &site(1)), None);
     }
 
     #[test]
     fn old_records_are_dropped_when_there_are_many() {
-        let (records, now) = (Records::default(), DateTime::from_timestamp(1_790_000_000, 0).unwrap());
-        let later = now + FORGOTTEN_AFTER;
+        let (records, hand) = records();
         for n in 0..MANY {
-            records.note(Uuid::from_u128(n as u128), true, None, now);
-            records.refuse(Uuid::nil(), &site(n), now);
+            records.note(Uuid::from_u128(n as u128), true, None);
+            records.refuse(Uuid::nil(), &site(n));
         }
-        records.refuse(Uuid::nil(), &site(MANY), later);
-        assert_eq!(records.lock()[&Uuid::nil()].refusals.len(), 1);
-        records.note(Uuid::from_u128(MANY as u128), true, None, later);
-        assert_eq!(records.lock().len(), 1);
+        hand.advance(FORGOTTEN_AFTER);
+        records.refuse(Uuid::nil(), &site(MANY));
+        assert_eq!(records.lock().0[&Uuid::nil()].refusals.len(), 1);
+        records.note(Uuid::from_u128(MANY as u128), true, None);
+        assert_eq!(records.lock().0.len(), 1);
     }
 }

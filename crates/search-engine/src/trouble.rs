@@ -1,6 +1,7 @@
 //! Trouble of an account with the search engine, until a request succeeds.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::Moment;
 
 use super::outcomes::{Failed, FailureKind};
 
@@ -28,17 +29,12 @@ pub struct Trouble {
     /// True if a question about a site met it. Reading the list of sites does not end a quota of questions.
     of_question: bool,
     /// The time at which it is over, if nothing fails again.
-    until: DateTime<Utc>,
+    end: Moment,
 }
 
 impl Trouble {
     /// Returns the trouble after a request. `of_question` is true for a question about a site.
-    pub(super) fn after(
-        last: Option<Self>,
-        of_question: bool,
-        failed: Option<Failed>,
-        now: DateTime<Utc>,
-    ) -> Option<Self> {
+    pub(super) fn after(last: Option<Self>, of_question: bool, failed: Option<Failed>, now: Moment) -> Option<Self> {
         let Some(Failed { kind, retry_after }) = failed else {
             return last.filter(|last| last.kind == TroubleKind::Quota && last.of_question && !of_question);
         };
@@ -48,13 +44,17 @@ impl Trouble {
             FailureKind::Misconfigured => (TroubleKind::Misconfigured, FORGOTTEN_AFTER),
             _ => return last,
         };
-        let since = last.filter(|last| last.kind == kind && !last.is_over(now)).map_or(now, |last| last.since);
-        Some(Self { kind, since, of_question, until: now + lasts })
+        let since = last.filter(|last| last.kind == kind && !last.is_over(now)).map_or(now.wall(), |last| last.since);
+        Some(Self { kind, since, of_question, end: now + lasts })
     }
 
-    pub(super) fn is_over(&self, now: DateTime<Utc>) -> bool {
-        // Trouble that begins in the future is from before the clock was set back.
-        self.until <= now || now < self.since
+    /// Returns it as it is stated, unless it is over. It may have begun before the clock was set back.
+    pub(super) fn stated(self, now: Moment) -> Option<Self> {
+        (!self.is_over(now)).then(|| Self { since: self.since.min(now.wall()), ..self })
+    }
+
+    pub(super) fn is_over(&self, now: Moment) -> bool {
+        self.end.is_over(now)
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     fn a_success_ends_trouble_and_a_list_of_sites_does_not_end_a_quota_of_questions() {
         let quota = Failed { kind: FailureKind::Quota, retry_after: Duration::from_mins(15) };
         let away = Failed { kind: FailureKind::Unreachable, retry_after: Duration::from_secs(5) };
-        let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
+        let now = Moment::starting_at(DateTime::from_timestamp(1_790_000_000, 0).unwrap());
         let later = now + TimeDelta::minutes(1);
 
         let trouble = Trouble::after(None, true, Some(quota), now);
@@ -81,7 +81,7 @@ mod tests {
 
         let trouble = Trouble::after(None, true, Some(away), now);
         let again = Trouble::after(trouble, false, Some(away), later);
-        assert_eq!(again.map(|trouble| trouble.since), Some(now), "since the first failure");
+        assert_eq!(again.map(|trouble| trouble.since), Some(now.wall()), "since the first failure");
         assert_eq!(Trouble::after(again, false, None, later), None);
     }
 }

@@ -104,7 +104,7 @@ impl Desk {
         shared: Option<&Shared>,
     ) -> Self {
         let cache = Arc::new(ByteCache::new(max_bytes));
-        let pauses = Pauses::sharing(shared.map(|shared| shared.news("providers")));
+        let pauses = Pauses::sharing(shared.map(|shared| shared.news("providers")), clock.clone());
         let (questions, shared) = (SingleFlight::lasting(), shared.map(Shared::readings));
         Self { a, b, ledger, cache, questions, shared, pauses, clock, ttl, wait }
     }
@@ -153,7 +153,7 @@ impl Desk {
             } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(Given { reading, is_fresh: false });
             } else {
-                self.pauses.check(&holder.prefix(), self.clock.now())?;
+                self.pauses.check(&holder.prefix())?;
                 let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
                 let outcome = questions.start(key.clone(), move |running| async move {
                     let ask = async || {
@@ -212,8 +212,7 @@ impl Desk {
         let now = self.clock.now();
         self.ledger.note(holder, answer.as_ref().map(|paid| paid.cost)).await;
         if let Err(SeoError::RateLimited { retry_after }) = answer {
-            let until = now + TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(60));
-            self.pauses.begin(holder.prefix(), until, now);
+            self.pauses.begin(holder.prefix(), TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(60)));
         }
         let Paid { found, cost } = answer?;
         Ok(Arc::new(Reading { found, cost, read_at: now }))

@@ -5,13 +5,22 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::{Clock, Moment};
 use serde::{Deserialize, Serialize};
 use shared::News;
 
 use super::SeoError;
 
-type All = HashMap<String, Pause>;
+/// The pause of each holder.
+type All = HashMap<String, Known>;
+
+/// The end of a pause.
+struct Known {
+    /// As it was told, by which the same pause is known again.
+    until: DateTime<Utc>,
+    end: Moment,
+}
 
 /// A pause that replicas tell each other of.
 #[derive(Serialize, Deserialize)]
@@ -23,59 +32,54 @@ struct Pause {
     until: DateTime<Utc>,
 }
 
-impl Pause {
-    /// Returns whether it lasts. One that begins later is from before the clock was set back.
-    fn lasts(&self, now: DateTime<Utc>) -> bool {
-        self.since <= now && now < self.until
-    }
-}
-
 /// The pauses of all holders. Clones share them.
 #[derive(Clone)]
 pub(super) struct Pauses {
     all: Arc<Mutex<All>>,
+    clock: Clock,
     news: Option<News>,
 }
 
 impl Pauses {
     /// Pauses that are told to other replicas through `news`, and heard of them.
-    pub fn sharing(news: Option<News>) -> Self {
+    pub fn sharing(news: Option<News>, clock: Clock) -> Self {
         let all: Arc<Mutex<All>> = Arc::default();
         if let Some(news) = &news {
-            let heard = Arc::downgrade(&all);
+            let (heard, clock) = (Arc::downgrade(&all), clock.clone());
             news.listen(move |pause| {
                 let Some(all) = heard.upgrade() else { return false };
                 if let Ok(pause) = serde_json::from_slice(pause) {
-                    begin(&mut lock(&all), pause);
+                    let mut all = lock(&all);
+                    begin(&mut all, pause, clock.moment());
                 }
                 true
             });
         }
-        Self { all, news }
+        Self { all, clock, news }
     }
 
-    /// Leaves the provider alone for a holder until a time.
-    pub fn begin(&self, holder: String, until: DateTime<Utc>, now: DateTime<Utc>) {
-        let pause = Pause { holder, since: now, until };
+    /// Leaves the provider alone for a holder for a time.
+    pub fn begin(&self, holder: String, time: TimeDelta) {
+        let mut all = lock(&self.all);
+        let now = self.clock.moment();
+        all.retain(|_, known| !known.end.is_over(now) || now.wall() < known.until);
+        let pause = Pause { holder, since: now.wall(), until: now.wall() + time };
+        let told = serde_json::to_vec(&pause);
+        begin(&mut all, pause, now);
+        drop(all);
         if let Some(news) = &self.news
-            && let Ok(pause) = serde_json::to_vec(&pause)
+            && let Ok(pause) = told
         {
             news.tell(&pause);
         }
-        let mut all = lock(&self.all);
-        all.retain(|_, known| known.lasts(now));
-        begin(&mut all, pause);
     }
 
     /// Fails while the provider is left alone.
-    pub fn check(&self, holder: &str, now: DateTime<Utc>) -> Result<(), SeoError> {
+    pub fn check(&self, holder: &str) -> Result<(), SeoError> {
         let all = lock(&self.all);
-        let left = all.get(holder).filter(|pause| pause.lasts(now)).map(|pause| (pause.until - now).num_seconds());
-        match left {
-            Some(seconds) if seconds > 0 => {
-                Err(SeoError::RateLimited { retry_after: u64::try_from(seconds).unwrap_or(1) })
-            }
-            _ => Ok(()),
+        match all.get(holder).and_then(|known| known.end.left(self.clock.moment())) {
+            Some(left) => Err(SeoError::RateLimited { retry_after: left.as_secs().max(1) }),
+            None => Ok(()),
         }
     }
 
@@ -85,13 +89,78 @@ impl Pauses {
     }
 }
 
-/// Begins a pause, unless a longer one is known.
-fn begin(all: &mut All, pause: Pause) {
-    if all.get(&pause.holder).is_none_or(|known| known.until < pause.until) {
-        all.insert(pause.holder.clone(), pause);
+/// Begins a pause, unless it or a longer one is known. One of the future does not begin yet (decision 55).
+fn begin(all: &mut All, pause: Pause, now: Moment) {
+    let Pause { holder, since, until } = pause;
+    let end = now.end_of(since, until - since);
+    let is_news = |known: &Known| known.until != until && known.end.left(now) < end.left(now);
+    if since <= now.wall() && all.get(&holder).is_none_or(is_news) {
+        all.insert(holder, Known { until, end });
     }
 }
 
 fn lock(all: &Mutex<All>) -> MutexGuard<'_, All> {
     all.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seconds that a holder still waits.
+    fn left(pauses: &Pauses) -> u64 {
+        match pauses.check("holder") {
+            Err(SeoError::RateLimited { retry_after }) => retry_after,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_neither_lengthens_a_pause_nor_voids_it() {
+        // Seconds: those that pass before a jump, the jump, those that pass after it, and what is left of a pause of a minute.
+        for (before, jump, after, expected) in [
+            (0, 0, 59, 1),
+            (0, 0, 60, 0),
+            (0, -2, 0, 60),
+            (30, -2, 0, 30),
+            (30, -7_200, 29, 1),
+            (30, -7_200, 30, 0),
+            (30, 20, 0, 10),
+            (30, 7_200, 0, 0),
+        ] {
+            let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::days(20_000));
+            let pauses = Pauses::sharing(None, clock.clone());
+            let (since, minute) = (clock.now(), TimeDelta::minutes(1));
+            pauses.begin("holder".to_owned(), minute);
+            hand.advance(TimeDelta::seconds(before));
+            hand.set(TimeDelta::seconds(jump));
+            hand.advance(TimeDelta::seconds(after));
+            let case = format!("{before} {jump} {after}");
+            assert_eq!(left(&pauses), expected, "{case}");
+            // It hears its own news again.
+            let own = Pause { holder: "holder".to_owned(), since, until: since + minute };
+            begin(&mut lock(&pauses.all), own, clock.moment());
+            assert_eq!(left(&pauses), expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn a_pause_that_another_replica_tells_of_ends_with_it() {
+        let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::days(20_000));
+        let pauses = Pauses::sharing(None, clock.clone());
+        let hear = |since: DateTime<Utc>, until: i64| {
+            let until = clock.now() + TimeDelta::seconds(until);
+            begin(&mut lock(&pauses.all), Pause { holder: "holder".to_owned(), since, until }, clock.moment());
+        };
+        hear(clock.now() - TimeDelta::seconds(20), 40);
+        assert_eq!(left(&pauses), 40);
+        hear(clock.now(), 10);
+        assert_eq!(left(&pauses), 40, "a longer one is known");
+        hear(DateTime::UNIX_EPOCH, 50);
+        assert_eq!(left(&pauses), 50, "a replica of an earlier version does not say since when");
+        hand.advance(TimeDelta::seconds(50));
+        assert_eq!(left(&pauses), 0);
+        hear(clock.now() + TimeDelta::seconds(1), 61);
+        assert_eq!(left(&pauses), 0, "it has not begun yet");
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
-use common::clock::is_within;
+use common::clock::Moment;
 use entity::client_use::{ActiveModel, Column, Entity};
 use sea_orm::{
     ActiveValue::Set,
@@ -53,7 +53,7 @@ type ByPerson = LruCache<Uuid, Vec<Note>>;
 struct Note {
     client_id: String,
     surface: SurfaceKind,
-    at: DateTime<Utc>,
+    at: Moment,
 }
 
 impl Note {
@@ -94,16 +94,17 @@ impl Uses {
     }
 
     /// Notes that a client acts for a person at `surface`, with a token of these scopes.
-    pub fn note(&self, user_id: Uuid, client_id: &str, surface: SurfaceKind, scopes: &[String], now: DateTime<Utc>) {
+    pub fn note(&self, user_id: Uuid, client_id: &str, surface: SurfaceKind, scopes: &[String], now: Moment) {
         let mut noted = self.noted.lock();
-        let is_recent = |note: &Note| note.is_of(client_id, surface) && is_within(now, note.at, EVERY);
+        let is_recent = |note: &Note| note.is_of(client_id, surface) && now.since(note.at) < EVERY;
         if noted.cache_get(&user_id).is_some_and(|notes| notes.iter().any(is_recent)) {
             return;
         }
         let Ok(place) = self.waiting.try_reserve() else { return };
         let client_id = client_id.to_owned();
-        let tools_at = (surface == SurfaceKind::Tools).then_some(now);
-        place.send(Use { user_id, client_id: client_id.clone(), scopes: scopes.join(" "), at: now, tools_at });
+        let at = now.wall();
+        let tools_at = (surface == SurfaceKind::Tools).then_some(at);
+        place.send(Use { user_id, client_id: client_id.clone(), scopes: scopes.join(" "), at, tools_at });
         let mut of_person = noted.cache_remove(&user_id).unwrap_or_default();
         of_person.retain(|note| !note.is_of(&client_id, surface));
         if of_person.len() == MAX_NOTES {
@@ -186,6 +187,11 @@ mod tests {
     use super::*;
     use crate::testing::World;
 
+    /// So many minutes after noon.
+    fn after(minutes: i64) -> Moment {
+        Moment::starting_at(noon()) + TimeDelta::minutes(minutes)
+    }
+
     /// Waits until `user` has this number of recorded clients.
     async fn recorded(world: &World, user: Uuid, clients: usize) -> Vec<entity::client_use::Model> {
         loop {
@@ -202,15 +208,15 @@ mod tests {
         let world = World::new().await;
         let uses = Uses::start(world.db.clone());
         let scopes = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let minutes = |minutes: i64| noon() + TimeDelta::minutes(minutes);
-        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid"), noon());
-        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid email"), minutes(59));
-        uses.note(world.owner, "b", SurfaceKind::Tools, &scopes("openid"), minutes(59));
+        let minutes = |minutes: i64| after(minutes).wall();
+        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid"), after(0));
+        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid email"), after(59));
+        uses.note(world.owner, "b", SurfaceKind::Tools, &scopes("openid"), after(59));
         let of_a = |rows: Vec<entity::client_use::Model>| rows.into_iter().find(|row| row.client_id == "a").unwrap();
         let first = of_a(recorded(&world, world.owner, 2).await);
         assert_eq!((first.first_used_at, first.last_used_at, first.scopes.as_str()), (noon(), noon(), "openid"));
-        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid email"), minutes(60));
-        uses.note(world.owner, "c", SurfaceKind::Api, &[], minutes(60));
+        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid email"), after(60));
+        uses.note(world.owner, "c", SurfaceKind::Api, &[], after(60));
         let later = of_a(recorded(&world, world.owner, 3).await);
         assert_eq!((later.first_used_at, later.last_used_at), (noon(), minutes(60)));
         assert_eq!((later.scopes.as_str(), later.tools_used_at), ("openid email", None));
@@ -224,13 +230,13 @@ mod tests {
     async fn an_assistant_stays_one_when_it_uses_the_api() {
         let world = World::new().await;
         let uses = Uses::start(world.db.clone());
-        let hour = noon() + TimeDelta::hours(1);
-        uses.note(world.owner, "a", SurfaceKind::Tools, &[], noon());
+        let hour = after(60);
+        uses.note(world.owner, "a", SurfaceKind::Tools, &[], after(0));
         uses.note(world.owner, "a", SurfaceKind::Api, &[], hour);
         uses.note(world.owner, "last", SurfaceKind::Api, &[], hour);
         let rows = recorded(&world, world.owner, 2).await;
         let row = rows.iter().find(|row| row.client_id == "a").unwrap();
-        assert_eq!((row.tools_used_at, row.last_used_at), (Some(noon()), hour));
+        assert_eq!((row.tools_used_at, row.last_used_at), (Some(noon()), hour.wall()));
     }
 
     #[tokio::test]
@@ -238,7 +244,7 @@ mod tests {
         let world = World::new().await;
         let uses = Uses::start(world.db.clone());
         for user in [Uuid::nil(), world.owner] {
-            uses.note(user, "a", SurfaceKind::Api, &[], noon());
+            uses.note(user, "a", SurfaceKind::Api, &[], after(0));
         }
         recorded(&world, world.owner, 1).await;
         while uses.noted.lock().cache_get(&Uuid::nil()).is_none_or(|clients| !clients.is_empty()) {
@@ -251,7 +257,7 @@ mod tests {
         let world = World::new().await;
         let uses = Uses::start(world.db.clone());
         for number in 0..5 * MAX_NOTES {
-            uses.note(world.owner, &number.to_string(), SurfaceKind::Api, &[], noon());
+            uses.note(world.owner, &number.to_string(), SurfaceKind::Api, &[], after(0));
         }
         assert_eq!(uses.noted.lock().cache_get(&world.owner).unwrap().len(), MAX_NOTES);
     }

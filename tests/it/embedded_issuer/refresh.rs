@@ -116,7 +116,7 @@ async fn what_is_exchanged_again_later_ends_the_grant() {
                 Again::AfterTheNextWasUsed => {
                     latest = issuer.refresh(&client, text(&latest, "refresh_token")).await.json();
                 }
-                Again::AfterTheClockWasSetBack => issuer.hand.advance(TimeDelta::hours(-2)),
+                Again::AfterTheClockWasSetBack => issuer.hand.set(TimeDelta::hours(-2)),
             }
             let answer =
                 if is_code { issuer.redeem(&client, &code, &[]).await } else { issuer.refresh(&client, &spent).await };

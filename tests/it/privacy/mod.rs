@@ -91,7 +91,7 @@ impl Named {
 }
 
 /// Deletes the data of a person.
-async fn delete(actor: &Actor) -> Answer {
+pub async fn delete(actor: &Actor) -> Answer {
     actor.send(Method::POST, "/api/privacy/delete", None, &[]).await
 }
 

@@ -9,9 +9,9 @@ mod statement;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cached::{Cached as _, stores::LruCache};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use common::{
-    clock::{Clock, is_within},
+    clock::{Clock, Moment},
     single_flight::{SharedResult, SingleFlight},
 };
 
@@ -50,12 +50,12 @@ struct State {
 #[derive(Clone, Default)]
 struct Known {
     /// The time is that of the question, because a revocation may come between question and answer.
-    verdict: Option<(DateTime<Utc>, Verdict)>,
+    verdict: Option<(Moment, Verdict)>,
     failed: Option<Failed>,
 }
 
 /// The time at which a question failed, and the reason.
-type Failed = (DateTime<Utc>, IssuerUnavailable);
+type Failed = (Moment, IssuerUnavailable);
 
 /// The next step for a token.
 enum Step {
@@ -97,9 +97,9 @@ impl Introspection {
     }
 
     fn step(&self, text: &str, token: &Arc<AccessToken>) -> Step {
-        let (mut state, now) = (lock(&self.state), self.clock.now());
+        let (mut state, now) = (lock(&self.state), self.clock.moment());
         let known = state.known.cache_get(&token.digest).cloned().unwrap_or_default();
-        let of_age = |age| known.verdict.as_ref().filter(|(asked_at, _)| is_within(now, *asked_at, age));
+        let of_age = |age| known.verdict.as_ref().filter(|(asked_at, _)| now.since(*asked_at) < age);
         if let Some((_, verdict)) = of_age(FRESH_FOR) {
             return Step::Done(Ok(verdict.clone()));
         }
@@ -108,8 +108,7 @@ impl Introspection {
         if let Some(outcome) = questions.get(&token.digest) {
             return Step::Wait(outcome, otherwise);
         }
-        let failed =
-            [&known.failed, &state.away].into_iter().flatten().find(|(at, _)| is_within(now, *at, RETRY_INTERVAL));
+        let failed = [&known.failed, &state.away].into_iter().flatten().find(|(at, _)| now.since(*at) < RETRY_INTERVAL);
         if let Some((_, error)) = failed {
             return Step::Done(otherwise.ok_or_else(|| error.clone()));
         }
@@ -122,8 +121,8 @@ impl Introspection {
         Step::Wait(outcome, otherwise)
     }
 
-    fn keep(&self, digest: Digest, asked_at: DateTime<Utc>, answer: &Result<Verdict, Failure>) {
-        let (mut state, now) = (lock(&self.state), self.clock.now());
+    fn keep(&self, digest: Digest, asked_at: Moment, answer: &Result<Verdict, Failure>) {
+        let (mut state, now) = (lock(&self.state), self.clock.moment());
         match answer {
             Ok(verdict) => {
                 if let Verdict::Contradicted(claim) = verdict {

@@ -156,7 +156,7 @@ impl State {
         }
         self.kept.retain(|_, (end, _)| !end.is_over(now));
         if self.kept.len() >= MAX_KEPT
-            && let Some(next) = self.kept.iter().min_by_key(|(_, (end, _))| *end).map(|(id, _)| id.clone())
+            && let Some(next) = self.kept.iter().min_by_key(|(_, (end, _))| end.left(now)).map(|(id, _)| id.clone())
         {
             self.kept.remove(&next);
         }

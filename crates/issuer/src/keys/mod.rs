@@ -10,7 +10,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{
-    clock::Clock,
+    clock::{Clock, Moment},
     secrets::{Secrets, SecretsError},
 };
 use entity::signing_key::{Column, Entity, Model};
@@ -70,7 +70,7 @@ pub struct Keys {
 /// The keys in the database, newest first.
 #[derive(Default)]
 struct Loaded {
-    read_at: Option<DateTime<Utc>>,
+    read_at: Option<Moment>,
     keys: Vec<Arc<Live>>,
 }
 
@@ -127,8 +127,8 @@ impl Keys {
 
     async fn current(&self) -> Result<Vec<Arc<Live>>, KeysError> {
         let mut loaded = self.loaded.lock().await;
-        let now = self.clock.now();
-        if loaded.read_at.is_none_or(|read_at| now - read_at >= RE_READ || now < read_at) {
+        let now = self.clock.moment();
+        if loaded.read_at.is_none_or(|read_at| now.since(read_at) >= RE_READ) {
             self.load(&mut loaded, now).await?;
         }
         Ok(loaded.keys.clone())
@@ -136,16 +136,16 @@ impl Keys {
 
     async fn read_again(&self) -> Result<Vec<Arc<Live>>, KeysError> {
         let mut loaded = self.loaded.lock().await;
-        self.load(&mut loaded, self.clock.now()).await?;
+        self.load(&mut loaded, self.clock.moment()).await?;
         Ok(loaded.keys.clone())
     }
 
     /// Reads the rows, and creates the first key. Two replicas that start at once may both create one. The first row wins,
     /// and both load it.
-    async fn load(&self, loaded: &mut Loaded, now: DateTime<Utc>) -> Result<(), KeysError> {
+    async fn load(&self, loaded: &mut Loaded, now: Moment) -> Result<(), KeysError> {
         let mut rows = Entity::find().all(&self.db).await?;
         if !rows.iter().any(|row| row.retired_at.is_none()) {
-            rotation::add_first(&self.db, &self.secrets, now).await?;
+            rotation::add_first(&self.db, &self.secrets, now.wall()).await?;
             rows = Entity::find().all(&self.db).await?;
         }
         // Newest first. Of two from the same moment, the active one is newer.
