@@ -35,7 +35,13 @@ pub fn integrations(
     let patience = config.seo.patience;
     let meters = ProviderMeters::default();
     let wire = |name, setting: &Option<IdentifierUrl>, path: &str, real: &str| {
-        Wire::new(&root(setting.as_ref(), simulated, path, real), http.clone(), patience, meters.of(name))
+        Wire::new(
+            &root(setting.as_ref(), simulated, path, real),
+            http.clone(),
+            patience,
+            meters.of(name),
+            search.clock.clone(),
+        )
     };
     let [real_a, real_b] = REAL;
     let a = wire("a", &config.seo.provider_a.url, "/provider-a", real_a);

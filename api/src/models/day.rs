@@ -21,7 +21,7 @@ pub const LAST_DAY: NaiveDate = const { constant(2200, 12, 31) };
 pub fn parse_day(text: &str) -> Result<NaiveDate, String> {
     let shaped = text.len() == 10
         && text.bytes().enumerate().all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
-    let date = shaped.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten();
+    let date = shaped.then(|| text.parse::<NaiveDate>().ok()).flatten();
     let date = date.filter(|date| (FIRST_DAY..=LAST_DAY).contains(date));
     date.ok_or_else(|| format!("must be a calendar date, YYYY-MM-DD, from {FIRST_DAY} to {LAST_DAY}"))
 }

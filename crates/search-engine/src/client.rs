@@ -1,12 +1,6 @@
 //! The client: typed requests, paced by site and account, retried according to the error's reason, within a deadline.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use common::{
@@ -44,9 +38,6 @@ const PAGE: usize = 25_000;
 /// The most bytes of an answer: 25,000 rows of the longest keys.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The longest time to wait that the search engine is believed.
-const LONGEST_WAIT: Duration = Duration::from_hours(1);
-
 /// The time after which a request is worth sending again that had no turn.
 const TURN_RETRY: Duration = Duration::from_secs(5);
 
@@ -60,8 +51,6 @@ pub struct SearchEngine {
     meter: UpstreamMeter,
     clock: Clock,
     random: Random,
-    /// True once it was logged that rows have more clicks than impressions.
-    has_warned: AtomicBool,
 }
 
 impl SearchEngine {
@@ -84,7 +73,6 @@ impl SearchEngine {
             http,
             clock,
             random,
-            has_warned: AtomicBool::new(false),
         }
     }
 
@@ -194,7 +182,6 @@ impl SearchEngine {
             if came > 0 && page.rows.is_empty() {
                 return Err(SearchEngineError::unavailable("a page has only rows of the pages before it"));
             }
-            self.warn_once_of_clicks_without_impressions(&page);
             whole.rows.append(&mut page.rows);
             page.rows = std::mem::take(&mut whole.rows);
             whole = page;
@@ -202,13 +189,6 @@ impl SearchEngine {
             if came < row_limit || start_row >= cap {
                 return Ok(whole);
             }
-        }
-    }
-
-    /// Logs once that rows have more clicks than impressions. They are shown as they are.
-    fn warn_once_of_clicks_without_impressions(&self, page: &QueryResponse) {
-        if page.rows.iter().any(|row| row.clicks > row.impressions) && !self.has_warned.swap(true, Ordering::Relaxed) {
-            tracing::warn!("the search engine counts more clicks than impressions");
         }
     }
 
@@ -352,9 +332,7 @@ impl SearchEngine {
         let lost = |error: reqwest::Error| Failure::from(Verdict::Retry(None, error.without_url().to_string()));
         let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
         let status = answer.status();
-        let retry_after = answer.headers().get("retry-after").and_then(|said| said.to_str().ok());
-        let retry_after =
-            retry_after.and_then(|said| waiting::time(said, self.clock.now())).map(|wait| wait.min(LONGEST_WAIT));
+        let retry_after = waiting::time(answer.headers(), self.clock.now());
         // Others hold a part of an answer, or one that a proxy has changed.
         let is_whole = status == StatusCode::OK;
         let most = if is_whole { MOST_BYTES } else { bounded::DOCUMENT };

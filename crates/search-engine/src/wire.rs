@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use api::models;
-use chrono::{DateTime, NaiveDate};
+use api::models::{self, parse_day};
+use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
@@ -16,18 +16,14 @@ pub const HISTORY_MONTHS: u32 = 16;
 /// The length of a date at the beginning of a key.
 pub const DATE: usize = "2026-11-19".len();
 
-/// Reads a day that is written as the search engine writes it, so that no day has two names.
+/// Reads the day of an hour that is written as the search engine writes it: a full hour of its time zone, in winter or in summer. So no hour
+/// has two names.
 #[must_use]
-pub fn exact_day(key: &str) -> Option<NaiveDate> {
-    key.parse().ok().filter(|day: &NaiveDate| day.to_string() == key)
-}
-
-/// Reads the day of an hour that is written as the search engine writes it: a full hour of its time zone, in winter or in summer.
-#[must_use]
-pub fn day_of_exact_hour(key: &str) -> Option<NaiveDate> {
-    let time = DateTime::parse_from_rfc3339(key).ok()?;
-    let is_pacific = [-8, -7].map(|hours| hours * 3_600).contains(&time.offset().local_minus_utc());
-    (is_pacific && time.format("%Y-%m-%dT%H:00:00%:z").to_string() == key).then(|| time.date_naive())
+pub fn day_of_hour(key: &str) -> Option<NaiveDate> {
+    let (day, time) = key.split_once('T')?;
+    let hour = [":00:00-08:00", ":00:00-07:00"].into_iter().find_map(|end| time.strip_suffix(end))?;
+    let is_hour = hour.len() == 2 && hour.bytes().all(|byte| byte.is_ascii_digit()) && hour < "24";
+    parse_day(day).ok().filter(|_| is_hour)
 }
 
 /// Characters that need no escaping in a path segment. `:` and `/` in a site's name are escaped.
@@ -279,6 +275,27 @@ impl FilterGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_hour_has_one_name() {
+        for (key, is_hour) in [
+            ("2026-11-19T03:00:00-08:00", true),
+            ("2026-07-19T23:00:00-07:00", true),
+            ("2026-11-19T24:00:00-08:00", false),
+            ("2026-11-19T3:00:00-08:00", false),
+            ("2026-11-19T+3:00:00-08:00", false),
+            ("2026-11-19T03:30:00-08:00", false),
+            ("2026-11-19T03:00:00.0-08:00", false),
+            ("2026-11-19T03:00:00Z", false),
+            ("2026-11-19T03:00:00-06:00", false),
+            ("2026-11-19t03:00:00-08:00", false),
+            ("2026-11-19 03:00:00-08:00", false),
+            ("2026-11-31T03:00:00-08:00", false),
+            ("2026-11-19", false),
+        ] {
+            assert_eq!(day_of_hour(key).is_some(), is_hour, "{key}");
+        }
+    }
 
     #[test]
     fn a_site_is_one_escaped_segment() {

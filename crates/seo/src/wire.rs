@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use common::bounded::{self, Unread};
+use chrono::{DateTime, Utc};
+use common::{
+    bounded::{self, Unread},
+    clock::Clock,
+    waiting,
+};
 use reqwest::{RequestBuilder, header::HeaderMap};
 use serde_json::Value;
 use telemetry::{providers::ProviderMeter, upstream::UpstreamOutcome};
@@ -15,9 +20,6 @@ const ATTEMPTS: u32 = 3;
 
 /// The most bytes of an answer: a thousand rows with every field have a few million.
 const MOST_BYTES: usize = 16 << 20;
-
-/// The longest time to wait that a provider is believed, in seconds.
-const LONGEST_WAIT: u64 = 3_600;
 
 /// Time limits and the delay of repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,7 @@ pub struct Wire {
     http: reqwest::Client,
     patience: Patience,
     meter: ProviderMeter,
+    clock: Clock,
 }
 
 /// The possible cost of a request.
@@ -65,6 +68,8 @@ pub(super) enum Price {
 /// A response.
 #[derive(Debug)]
 pub(super) struct Reply {
+    /// The time at which it came.
+    pub at: DateTime<Utc>,
     /// The HTTP status.
     pub status: u16,
     /// The headers.
@@ -81,7 +86,7 @@ impl Reply {
 
     /// The seconds of `Retry-After`, or `otherwise`.
     pub fn retry_after(&self, otherwise: u64) -> u64 {
-        self.number("retry-after").unwrap_or(otherwise).clamp(1, LONGEST_WAIT)
+        waiting::time(&self.headers, self.at).map_or(otherwise, |wait| wait.as_secs().max(1))
     }
 }
 
@@ -96,8 +101,8 @@ pub(super) struct Failure {
 impl Wire {
     /// Requests to the provider below `root`.
     #[must_use]
-    pub fn new(root: &str, http: reqwest::Client, patience: Patience, meter: ProviderMeter) -> Self {
-        Self { root: root.trim_end_matches('/').to_owned(), http, patience, meter }
+    pub fn new(root: &str, http: reqwest::Client, patience: Patience, meter: ProviderMeter, clock: Clock) -> Self {
+        Self { root: root.trim_end_matches('/').to_owned(), http, patience, meter, clock }
     }
 
     /// The client of requests.
@@ -144,10 +149,10 @@ impl Wire {
             error: SeoError::Unavailable(error.without_url().to_string()),
         };
         let answer = request.timeout(limit).send().await.map_err(lost)?;
-        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let (at, status, headers) = (self.clock.now(), answer.status().as_u16(), answer.headers().clone());
         // Where the answer has begun, it may be charged.
         let unread = |error: Unread| Failure { unpaid: false, error: SeoError::Unavailable(error.to_string()) };
         let body = bounded::bytes(answer, MOST_BYTES).await.map_err(unread)?;
-        Ok(Reply { status, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+        Ok(Reply { at, status, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
     }
 }

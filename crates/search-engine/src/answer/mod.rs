@@ -1,14 +1,15 @@
 //! The bodies of the search engine's answers. A body with status 200 may come from a proxy, or hold an error. So a body is an answer only if it
 //! has what the search engine always sends, and nothing that it never sends (decision 37).
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Once};
 
+use api::models::parse_day;
 use chrono::{Months, NaiveDate, TimeDelta};
 use common::json::{self, NoError};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::wire::{Dimension, HISTORY_MONTHS, QueryRequest, day_of_exact_hour, exact_day};
+use super::wire::{Dimension, HISTORY_MONTHS, QueryRequest, day_of_hour};
 
 /// The largest count in one row: beyond it a double does not hold every whole number.
 const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
@@ -23,6 +24,9 @@ impl From<serde_json::Error> for NotAnAnswer {
         Self(error.to_string())
     }
 }
+
+/// Done when it was logged that a row has more clicks than impressions.
+static MORE_CLICKS: Once = Once::new();
 
 fn unlike(reason: &str) -> NotAnAnswer {
     NotAnAnswer(reason.to_owned())
@@ -112,12 +116,18 @@ pub fn rows(body: &[u8], asked: &QueryRequest) -> Result<QueryResponse, NotAnAns
     if !answer.metadata.is_plausible(asked) {
         return Err(unlike("its first incomplete day is far from those asked for"));
     }
-    if !answer.rows.iter().all(|row| row.is_of(asked)) {
-        return Err(unlike("a row has other keys than asked for, or no counts"));
-    }
     let mut seen = HashSet::with_capacity(answer.rows.len());
-    if !answer.rows.iter().all(|row| seen.insert(&row.keys)) {
-        return Err(unlike("two rows have the same keys"));
+    for row in &answer.rows {
+        if !row.is_of(asked) {
+            return Err(unlike("a row has other keys than asked for, or no counts"));
+        }
+        if !seen.insert(&row.keys) {
+            return Err(unlike("two rows have the same keys"));
+        }
+        if row.clicks > row.impressions {
+            // It is shown as it is.
+            MORE_CLICKS.call_once(|| tracing::warn!("the search engine counts more clicks than impressions"));
+        }
     }
     Ok(answer)
 }
@@ -165,8 +175,8 @@ impl QueryRow {
         let is_count = |number: f64| is_size(number) && number.fract() == 0.0;
         let asked_days = asked.start_date..=asked.end_date;
         let is_within = |key: &str, dimension: Dimension| match dimension {
-            Dimension::Date => exact_day(key).is_some_and(|day| asked_days.contains(&day)),
-            Dimension::Hour => day_of_exact_hour(key).is_some_and(|day| asked_days.contains(&day)),
+            Dimension::Date => parse_day(key).is_ok_and(|day| asked_days.contains(&day)),
+            Dimension::Hour => day_of_hour(key).is_some_and(|day| asked_days.contains(&day)),
             Dimension::Country => key.len() == 3 && key.bytes().all(|letter| letter.is_ascii_alphabetic()),
             Dimension::Device => !key.is_empty() && key.bytes().all(|letter| matches!(letter, b'A'..=b'Z' | b'_')),
             _ => true,
@@ -178,14 +188,12 @@ impl QueryRow {
             && is_count(self.impressions)
             && self.position.is_none_or(is_size)
     }
-}
 
-impl QueryRow {
     /// Returns whether the address of the page stands where the query belongs.
     fn has_swapped(&self, dimensions: &[Dimension]) -> bool {
         let is_address = |wanted| {
-            let at = dimensions.iter().position(|dimension| *dimension == wanted);
-            at.and_then(|at| self.keys.get(at)).map(|key| key.contains("://"))
+            let (_, key) = dimensions.iter().zip(&self.keys).find(|(dimension, _)| **dimension == wanted)?;
+            Some(key.contains("://"))
         };
         is_address(Dimension::Query) == Some(true) && is_address(Dimension::Page) == Some(false)
     }

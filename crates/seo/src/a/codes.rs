@@ -108,13 +108,14 @@ fn of_bad_status(reply: &Reply) -> SeoError {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use reqwest::header::HeaderMap;
     use serde_json::json;
 
     use super::*;
 
     fn reply(status: u16, body: Value) -> Reply {
-        Reply { status, headers: HeaderMap::new(), body }
+        Reply { at: DateTime::UNIX_EPOCH, status, headers: HeaderMap::new(), body }
     }
 
     fn outcome(status: u16, body: Value) -> Result<Value, (SeoError, bool)> {

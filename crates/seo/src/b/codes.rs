@@ -83,6 +83,7 @@ fn said(body: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
     use serde_json::json;
 
@@ -92,7 +93,7 @@ mod tests {
         let pair = |(name, value): &(&'static str, &'static str)| {
             (HeaderName::from_static(name), HeaderValue::from_static(value))
         };
-        Reply { status, headers: headers.iter().map(pair).collect::<HeaderMap>(), body }
+        Reply { at: DateTime::UNIX_EPOCH, status, headers: headers.iter().map(pair).collect::<HeaderMap>(), body }
     }
 
     fn found(reply: &Reply) -> Done<Option<Value>> {
@@ -123,6 +124,8 @@ mod tests {
             (403, &[], units, broke.clone()),
             (429, &[], units, broke),
             (429, &[("retry-after", "30")], "Too many requests", limited(30)),
+            (429, &[("retry-after", "0")], "Too many requests", limited(1)),
+            (429, &[("retry-after", "Thu, 01 Jan 1970 00:00:45 GMT")], "Too many requests", limited(45)),
             (429, &[("retry-after", "soon")], "Too many requests", limited(60)),
             (429, &[("retry-after", "999999")], "Too many requests", limited(3_600)),
             (500, &[], "Internal", SeoError::Unavailable("HTTP 500 Internal".to_owned())),

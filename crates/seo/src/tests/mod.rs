@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use common::clock::Clock;
 use poem::{Endpoint, Request, Response, listener::Acceptor as _};
 use serde_json::{Value, json};
 use telemetry::providers::ProviderMeters;
@@ -126,7 +127,9 @@ async fn providers() -> (Upstream, ProviderA, ProviderB) {
     assert_eq!(acceptor.local_addr().len(), 1);
     tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(upstream.clone()));
     let meters = ProviderMeters::default();
-    let wire = |path: &'static str| Wire::new(&format!("{root}{path}/"), http_client(), quick(), meters.of(path));
+    let wire = |path: &'static str| {
+        Wire::new(&format!("{root}{path}/"), http_client(), quick(), meters.of(path), Clock::system())
+    };
     (upstream.clone(), ProviderA(wire("/a")), ProviderB(wire("/b")))
 }
 
@@ -186,7 +189,7 @@ async fn a_free_question_is_repeated_and_a_paid_one_only_if_nothing_was_charged(
 #[tokio::test]
 async fn a_provider_that_cannot_be_reached_is_unavailable() {
     let meter = ProviderMeters::default().of("a");
-    let wire = Wire::new("http://127.0.0.1:1", http_client(), quick(), meter);
+    let wire = Wire::new("http://127.0.0.1:1", http_client(), quick(), meter, Clock::system());
     let (a, b) = (ProviderA(wire.clone()), ProviderB(wire));
     assert!(matches!(a.answer(&login(), &figures(&["x"])).await, Err(SeoError::Unavailable(_))));
     assert!(matches!(b.account(&key()).await, Err(SeoError::Unavailable(_))));
