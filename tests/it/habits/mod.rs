@@ -21,7 +21,7 @@ use crate::{
     search_accounts::{exchanges::callback, sync},
     support::{
         actor::{Actor, Answer},
-        app::{TestApp, start_of_test},
+        app::{TestApp, searches_at, start_of_test},
         browser::Browser,
     },
 };
@@ -43,7 +43,7 @@ impl Bench {
     async fn start(change: impl FnOnce(&mut Config)) -> Self {
         let server = Server::start(Clock::manual(start_of_test()).0).await;
         let app = TestApp::start(|config| {
-            server.serves(config);
+            searches_at(&server.root, config);
             config.cache.ttl = Seconds(1);
             change(config);
         });

@@ -7,7 +7,6 @@ use std::{
 
 use common::clock::Clock;
 use serde_json::json;
-use sightline::config::{Config, Secret};
 use simulator::{Settings, Simulator};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
@@ -35,6 +34,7 @@ pub struct Server {
     pub root: String,
     state: Arc<Mutex<State>>,
     simulator: Arc<Simulator>,
+    http: reqwest::Client,
 }
 
 #[derive(Default)]
@@ -64,7 +64,8 @@ impl Server {
         let simulator = Arc::new(simulator::start(Settings::default(), clock).await.unwrap());
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let root = format!("http://{}", socket.local_addr().unwrap());
-        let server = Self { root, state: Arc::default(), simulator };
+        let http = sightline::app::local_http_client().unwrap();
+        let server = Self { root, state: Arc::default(), simulator, http };
         let accepting = server.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = socket.accept().await {
@@ -73,19 +74,6 @@ impl Server {
             }
         });
         server
-    }
-
-    /// Makes this the search engine of a service.
-    pub fn serves(&self, config: &mut Config) {
-        config.identity.demo_sign_in = Some(true);
-        let (engine, url) = (&mut config.search_engine, |path: &str| format!("{}{path}", self.root).parse().ok());
-        engine.api_url = url("");
-        engine.authorize_url = url("/authorize");
-        engine.token_url = url("/token");
-        engine.revoke_url = url("/revoke");
-        engine.userinfo_url = url("/userinfo");
-        engine.client_id = Some("client".to_owned());
-        engine.client_secret = Some(Secret("secret".to_owned()));
     }
 
     /// From now on the next `times` answers at paths with this end are as the habit makes them.
@@ -144,8 +132,7 @@ impl Server {
     }
 
     async fn forward(&self, path: &str, request: &Request) -> (String, String) {
-        let http = sightline::app::local_http_client().unwrap();
-        let asked = http.request(request.method.parse().unwrap(), format!("{}{path}", self.simulator.url()));
+        let asked = self.http.request(request.method.parse().unwrap(), format!("{}{path}", self.simulator.url()));
         let asked = asked.header("authorization", &request.authorization).header("content-type", "application/json");
         let answer = asked.body(request.body.clone()).send().await.unwrap();
         (answer.status().to_string(), answer.whole_text().await.unwrap())

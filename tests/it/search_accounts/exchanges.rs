@@ -7,14 +7,13 @@ use std::{
 
 use poem::{Endpoint, EndpointExt as _, Request, Response, listener::TcpAcceptor};
 use serde_json::{Value, json};
-use sightline::config::Secret;
 use tokio::sync::watch;
 
 use super::browser;
 use crate::{
     faults::impatient,
     support::{
-        app::TestApp,
+        app::{TestApp, searches_at},
         browser::{Browser, Page},
         endless::Endless,
     },
@@ -108,15 +107,7 @@ impl Engine {
     pub async fn app(&self) -> TestApp {
         TestApp::start(|config| {
             impatient(config);
-            config.identity.demo_sign_in = Some(true);
-            let (engine, url) = (&mut config.search_engine, |path: &str| format!("{}{path}", self.root).parse().ok());
-            engine.api_url = url("");
-            engine.authorize_url = url("/authorize");
-            engine.token_url = url("/token");
-            engine.revoke_url = url("/revoke");
-            engine.userinfo_url = url("/userinfo");
-            engine.client_id = Some("client".to_owned());
-            engine.client_secret = Some(Secret("secret".to_owned()));
+            searches_at(&self.root, config);
         })
         .await
     }

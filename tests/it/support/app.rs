@@ -29,6 +29,19 @@ pub fn start_of_test() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
 }
 
+/// Makes the server at `root` the search engine of a service.
+pub fn searches_at(root: &str, config: &mut Config) {
+    config.identity.demo_sign_in = Some(true);
+    let (engine, url) = (&mut config.search_engine, |path: &str| format!("{root}{path}").parse().ok());
+    engine.api_url = url("");
+    engine.authorize_url = url("/authorize");
+    engine.token_url = url("/token");
+    engine.revoke_url = url("/revoke");
+    engine.userinfo_url = url("/userinfo");
+    engine.client_id = Some("client".to_owned());
+    engine.client_secret = Some(Secret("secret".to_owned()));
+}
+
 /// A running service and its test controls.
 pub struct TestApp {
     /// The service.
