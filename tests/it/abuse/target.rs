@@ -231,8 +231,9 @@ impl Target {
     /// The sum of the metrics whose lines begin so.
     async fn metric(&self, start: &str) -> u64 {
         let text = from([127, 0, 0, 1]).get(&self.running.metrics).send().await.unwrap().whole_text().await.unwrap();
-        let lines = text.lines().filter(|line| line.starts_with(start));
-        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(start)).collect();
+        assert!(!lines.is_empty(), "no metric begins with {start}: {text}");
+        lines.into_iter().map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
     }
 
     /// Resident memory in megabytes.
