@@ -7,6 +7,10 @@ use crate::plain_text::judged;
 /// ASCII characters whose escapes stay, because without them an address means something else, or seems to.
 const RESERVED: &str = "%/\\?#&=+;";
 
+/// Characters that look like a slash or a backslash, which divide an address.
+const LIKE_SLASHES: &str =
+    "\u{2044}\u{2215}\u{2216}\u{2571}\u{2572}\u{27cb}\u{27cd}\u{29f5}\u{29f8}\u{29f9}\u{fe68}\u{ff0f}\u{ff3c}";
+
 /// The characters that an address in ASCII escapes.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b' ');
 
@@ -30,16 +34,17 @@ enum Kind {
 }
 
 /// Returns the text with its escapes decoded, as far as a person can see what they stand for and it means the same. What nobody sees is
-/// escaped, space beyond a plain one too.
+/// escaped, and so are spaces other than the plain one and characters that look like slashes.
 #[must_use]
 pub fn readable(text: &str) -> String {
     let letters = letters(text);
     let mut readable = String::with_capacity(text.len());
     for (one, (letter, is_seen)) in letters.iter().zip(judged(letters.iter().map(|one| one.read))) {
+        let is_clear = is_seen && !letter.is_whitespace() && !LIKE_SLASHES.contains(letter);
         match one.kind {
-            Kind::Plain if letter == ' ' || (is_seen && !letter.is_whitespace()) => readable.push(letter),
+            Kind::Plain if is_clear || letter == ' ' => readable.push(letter),
             Kind::Plain => readable.extend(escaped(one.written)),
-            Kind::Escaped if is_seen && is_readable(letter) => readable.push(letter),
+            Kind::Escaped if is_clear && is_readable(letter) => readable.push(letter),
             Kind::Escaped | Kind::Broken => readable.push_str(one.written),
         }
     }
@@ -48,7 +53,7 @@ pub fn readable(text: &str) -> String {
 
 /// Returns whether a decoded character reads as itself. A letter or digit in ASCII needs no escape, and could become a part of another one.
 fn is_readable(letter: char) -> bool {
-    !letter.is_whitespace() && !letter.is_ascii_alphanumeric() && !RESERVED.contains(letter)
+    !letter.is_ascii_alphanumeric() && !RESERVED.contains(letter)
 }
 
 /// Returns the text in ASCII: what else it has is escaped, and so are spaces and controls.
@@ -130,6 +135,7 @@ mod tests {
             "/%00%0A%1B%7F%C2%85",
             "/a%20b%C2%A0c%E3%80%80d%E2%80%A8",
             "/a%E2%80%8Bb%E2%80%8Dc%EF%BB%BF%F3%A0%81%81",
+            "/a%E2%81%84b%E2%88%95c%E2%A7%B8d%EF%BC%8Fe%EF%BC%BCf",
             "/%D7",
             "/%D7%",
             "/%FF%C0%AF%ED%A0%80",
@@ -142,12 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_escaped() {
+    fn what_nobody_sees_or_looks_like_a_slash_is_escaped() {
         for (text, shown) in [
             ("/\u{202e}gnp.exe", "/%E2%80%AEgnp.exe"),
             ("a\u{0}\n\tb", "a%00%0A%09b"),
             ("a b\u{a0}c", "a b%C2%A0c"),
             ("cla\u{200b}ude", "cla%E2%80%8Bude"),
+            ("a\u{2044}b\u{ff0f}c", "a%E2%81%84b%EF%BC%8Fc"),
         ] {
             assert_eq!(readable(text), shown, "{text:?}");
         }

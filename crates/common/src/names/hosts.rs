@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-use unicode_security::{RestrictionLevel, RestrictionLevelDetection as _, skeleton};
+use unicode_security::{MixedScript as _, RestrictionLevel, RestrictionLevelDetection as _, skeleton};
 
 use super::escapes::escaped;
 
@@ -12,8 +12,8 @@ use super::escapes::escaped;
 #[must_use]
 pub fn shown(host: &str) -> String {
     let (shown, outcome) =
-        Uts46::new().to_user_interface(host.as_bytes(), AsciiDenyList::URL, Hyphens::Allow, |label, top, is_bidi| {
-            is_unmistakable(&label.iter().collect::<String>(), is_bidi || !top.iter().all(char::is_ascii))
+        Uts46::new().to_user_interface(host.as_bytes(), AsciiDenyList::URL, Hyphens::Allow, |label, top, _| {
+            is_unmistakable(&label.iter().collect::<String>(), &top.iter().collect::<String>())
         });
     outcome.map_or_else(|_| escaped(host).collect(), |()| shown.into_owned())
 }
@@ -31,11 +31,15 @@ pub(super) fn unicode(host: &str) -> String {
     Uts46::new().to_unicode(host.as_bytes(), AsciiDenyList::URL, Hyphens::Allow).0.into_owned()
 }
 
-/// Returns whether a label is of one script, or of scripts that are written together (UTS 39). One that looks like ASCII throughout is
-/// unmistakable only in a domain that is foreign to it.
-fn is_unmistakable(label: &str, is_foreign: bool) -> bool {
+/// Returns whether a label cannot be taken for another one. It is of one script, or of scripts that are written together (UTS 39), and no
+/// ASCII letter or digit stands beside what looks like a slash. If it looks like ASCII throughout, the top-level domain `top` must be of
+/// its script and not look like ASCII. The other labels of the host do not matter.
+fn is_unmistakable(label: &str, top: &str) -> bool {
+    let looks_ascii = |text: &str| skeleton(text).all(|letter| letter.is_ascii());
+    let has_slash = skeleton(label).any(|letter| letter == '/');
     label.check_restriction_level(RestrictionLevel::HighlyRestrictive)
-        && (is_foreign || !skeleton(label).all(|letter| letter.is_ascii()))
+        && !(has_slash && label.contains(|letter: char| letter.is_ascii_alphanumeric()))
+        && (!looks_ascii(label) || (!looks_ascii(top) && [label, top].concat().as_str().is_single_script()))
 }
 
 #[cfg(test)]
@@ -62,6 +66,45 @@ mod tests {
             (shown("SHOP.Example"), ascii("BÜCHER.example")),
             ("shop.example".into(), "xn--bcher-kva.example".into())
         );
+    }
+
+    #[test]
+    fn each_label_is_judged_by_itself() {
+        for (host, unicode_form, why) in [
+            (
+                "xn--4dbrk0ce.xn--80ak6aa92e.example",
+                "ישראל.xn--80ak6aa92e.example",
+                "a look-alike below a Hebrew label",
+            ),
+            ("xn--80ak6aa92e.xn--4dbrk0ce", "xn--80ak6aa92e.ישראל", "a look-alike in a domain of another script"),
+            (
+                "xn--80ak6aa92e.xn--bcher-kva.example",
+                "xn--80ak6aa92e.bücher.example",
+                "a look-alike beside an honest label",
+            ),
+            ("xn--9dbxb.example", "xn--9dbxb.example", "Hebrew letters that look Latin throughout"),
+            ("shop.xn--n1af", "shop.xn--n1af", "a top-level domain that looks Latin"),
+            ("xn--80ak6aa92e.xn--n1af", "xn--80ak6aa92e.xn--n1af", "a look-alike in such a domain"),
+            ("xn--80ak6aa92e.xn--p1ai", "аррӏе.рф", "the domain shows that the letters are Cyrillic"),
+            ("xn--nckm4f.example", "キノコ.example", "a letter like a slash among letters of its script"),
+        ] {
+            assert_eq!(shown(host), unicode_form, "{why}");
+            assert_eq!(ascii(unicode_form), host, "{why}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_host_looks_like_a_slash() {
+        for (host, ascii_form) in [
+            ("example\u{2044}login.evil.example", "xn--examplelogin-xk0g.evil.example"),
+            ("example\u{2215}login.evil.example", "xn--examplelogin-ni5g.evil.example"),
+            ("example\u{29f8}login.evil.example", "xn--examplelogin-kx6i.evil.example"),
+            ("com\u{30ce}login.evil.example", "xn--comlogin-634g.evil.example"),
+            ("example\u{ff0f}login.evil.example", "example%EF%BC%8Flogin.evil.example"),
+        ] {
+            assert_eq!(shown(host), ascii_form);
+            assert_eq!(shown(ascii_form), ascii_form);
+        }
     }
 
     #[test]
