@@ -82,7 +82,7 @@ pub struct Movers {
 pub struct PortfolioProperty {
     /// The property's id.
     pub id: Uuid,
-    /// Short name of the site, for display, with `(http)` or `(whole domain)` if others have that name.
+    /// Short name of the site, for display, with `(http)`, `(https)` or `(whole domain)` if others have that name.
     #[oai(validator(max_length = 2048))]
     pub name: String,
     /// Metrics of the window.
@@ -167,7 +167,7 @@ pub struct PortfolioCoverage {
 pub struct CoveredProperty {
     /// The property's id.
     pub id: Uuid,
-    /// Short name of the site, for display, with `(http)` or `(whole domain)` if others have that name.
+    /// Short name of the site, for display, with `(http)`, `(https)` or `(whole domain)` if others have that name.
     #[oai(validator(max_length = 2048))]
     pub name: String,
     /// Id of the property in the sums that covers it.
@@ -180,7 +180,7 @@ pub struct CoveredProperty {
 pub struct LateProperty {
     /// The property's id.
     pub id: Uuid,
-    /// Short name of the site, for display, with `(http)` or `(whole domain)` if others have that name.
+    /// Short name of the site, for display, with `(http)`, `(https)` or `(whole domain)` if others have that name.
     #[oai(validator(max_length = 2048))]
     pub name: String,
     /// Its last final day.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::Args;
-use common::names::sites::{SiteName, address, among, is_found_by, key as site_key};
+use common::names::sites::{SiteName, address, among, is_found_by, is_named, is_shown_as};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -160,22 +160,19 @@ fn drawn(all: &[Property]) -> Text {
     table(["SITE", "ROLE", "CLICKS", "CHANGE", "IMPRESSIONS", "POSITION", "28 DAYS"], rows)
 }
 
-/// The site that a person means, and its name among the others: by its id or address, else by its name, else by a part of its name.
+/// The site that a person means, and its name among the others: by its id, or by what is shown of it; else by its name; else by a part of
+/// its name.
 pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, SiteName), RemoteError> {
     let wanted = wanted.trim();
     let names = names(all);
     let having = |is_meant: &dyn Fn(&Property, &SiteName) -> bool| {
         all.iter().zip(&names).filter(|(site, name)| is_meant(site, name)).collect::<Vec<_>>()
     };
-    let key = site_key(wanted);
     let part = wanted.split_once("://").map_or(wanted, |(_, rest)| rest).trim_start_matches("www.");
-    let mut found = having(&|site, _| site.id == wanted || site.site_url.eq_ignore_ascii_case(wanted));
+    let mut found = having(&|site, name| site.id == wanted || is_shown_as(&site.site_url, name, wanted));
     found.truncate(1);
     if found.is_empty() {
-        found = having(&|_, name| name.kind.is_some() && name.to_string() == wanted);
-    }
-    if found.is_empty() {
-        found = having(&|site, _| site_key(&site.site_url) == key);
+        found = having(&|site, _| is_named(&site.site_url, wanted));
     }
     if found.is_empty() && !part.trim_matches('/').is_empty() {
         found = having(&|site, _| is_found_by(&site.site_url, part));
@@ -235,13 +232,20 @@ mod tests {
 
     #[test]
     fn sites_of_one_name_are_told_apart_by_their_addresses() {
-        let all = ["sc-domain:north.example", "https://north.example/", "http://north.example/"];
+        let all = [
+            "sc-domain:north.example",
+            "https://north.example/",
+            "http://north.example/",
+            "https://north.example/%d7%a9/",
+            "https://north.example/%D7%A9/",
+            "https://ann:secret@north.example:81/",
+            "https://xn--80ak6aa92e.example/",
+        ];
         let all = all.map(|address| at(address, "north.example"));
         for site in &all {
             assert_eq!(chosen(&all, &site.site_url).unwrap().0.site_url, site.site_url);
         }
-        let names = names(&all);
-        for (name, site) in [&names[0], &names[2]].into_iter().zip([&all[0], &all[2]]) {
+        for (name, site) in names(&all).iter().zip(&all) {
             let (found, called) = chosen(&all, &name.to_string()).unwrap();
             assert_eq!((&found.site_url, &called), (&site.site_url, name), "the name that the list prints");
         }

@@ -145,13 +145,13 @@ fn is_formula(text: &str) -> bool {
     shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, its kind if others have its name, the
+/// Returns a file name such as `northmoor.example_whole-domain_queries_2026-10-21_2026-11-17.csv`: the site, its kind if `site` tells it, the
 /// content, the window and any further restrictions. It contains only ASCII letters, digits, dots, dashes and underscores.
 #[must_use]
-pub fn name(site: &str, kind: Option<Kind>, what: &str, window: Window, more: &[String]) -> String {
+pub fn name(site: &str, what: &str, window: Window, more: &[String]) -> String {
+    let kind = Kind::of(site).map(|kind| plain(kind.words()));
     let site: String = plain(&sites::in_ascii(site)).chars().take(MOST_OF_SITE).collect();
     let site = if site.is_empty() { "site".to_owned() } else { site };
-    let kind = kind.map(|kind| plain(kind.words()));
     let days = [window.start_date, window.end_date].map(|day| day.to_string());
     let parts =
         [site].into_iter().chain(kind).chain([plain(what)]).chain(days).chain(more.iter().map(|part| plain(part)));
@@ -251,30 +251,27 @@ mod tests {
     fn names_tell_site_table_and_window_in_plain_characters() {
         let window = Window { start_date: "2026-10-21".parse().unwrap(), end_date: "2026-11-17".parse().unwrap() };
         assert_eq!(
-            name("sc-domain:northmoor.example", None, "queries", window, &[]),
-            "northmoor.example_queries_2026-10-21_2026-11-17.csv"
+            name("sc-domain:northmoor.example", "queries", window, &[]),
+            "northmoor.example_whole-domain_queries_2026-10-21_2026-11-17.csv"
         );
         let more = ["image".to_owned(), "segment:1".to_owned()];
         assert_eq!(
-            name("https://www.bücher.example/laden/", None, "pages", window, &more),
-            "www.xn--bcher-kva.example-laden_pages_2026-10-21_2026-11-17_image_segment-1.csv"
+            name("https://www.bücher.example/laden/", "pages", window, &more),
+            "www.xn--bcher-kva.example-laden_https_pages_2026-10-21_2026-11-17_image_segment-1.csv"
         );
-        for (site, kind, start) in [
-            ("http://ann:secret@shop.example/", Some(Kind::Http), "shop.example_http"),
-            ("sc-domain:xn--4dbrk0ce.example", Some(Kind::WholeDomain), "xn--4dbrk0ce.example_whole-domain"),
-            ("ישראל.example:81/של", None, "xn--4dbrk0ce.example-81--D7-A9-D7-9C"),
-            ("https://shop.example/%D7%A9/", None, "shop.example--D7-A9"),
-            ("https:///", None, "site"),
-            ("..", None, "site"),
-            ("😀", None, "xn--e28h"),
-            ("\u{202e}", None, "E2-80-AE"),
+        for (site, start) in [
+            ("http://ann:secret@shop.example/", "shop.example_http"),
+            ("sc-domain:xn--4dbrk0ce.example", "xn--4dbrk0ce.example_whole-domain"),
+            ("ישראל.example:81/של", "xn--4dbrk0ce.example-81--D7-A9-D7-9C"),
+            ("https://shop.example/%D7%A9/", "shop.example--D7-A9_https"),
+            ("android-app://com.shop.example/", "com.shop.example"),
+            ("https:///", "site_https"),
+            ("..", "site"),
+            ("😀", "xn--e28h"),
+            ("\u{202e}", "E2-80-AE"),
         ] {
-            assert_eq!(
-                name(site, kind, "pages", window, &[]),
-                format!("{start}_pages_2026-10-21_2026-11-17.csv"),
-                "{site}"
-            );
+            assert_eq!(name(site, "pages", window, &[]), format!("{start}_pages_2026-10-21_2026-11-17.csv"), "{site}");
         }
-        assert!(name(&"a".repeat(2_000), None, "pages", window, &[]).len() < 150);
+        assert!(name(&"a".repeat(2_000), "pages", window, &[]).len() < 150);
     }
 }

@@ -15,16 +15,11 @@ use api::{
 };
 use bytes::Bytes;
 use chrono::NaiveDate;
-use common::{
-    compute::beside,
-    names::sites::{self, Kind},
-};
-use entity::property;
+use common::compute::beside;
 use futures_util::{
     StreamExt as _, TryStreamExt as _,
     stream::{self, Stream},
 };
-use sea_orm::{ColumnTrait as _, QueryFilter as _, QuerySelect as _};
 use search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType};
 
 use super::{
@@ -102,8 +97,7 @@ pub async fn breakdown(
     let compared = days.compare_window.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
     // A comparison counts final days only.
     let data_state = if compared.is_some() { DataState::Final } else { params.question.window.data_state };
-    let kind = kind(search, access).await?;
-    let name = file_name((access, kind), what, days.window, compared, (slice, data_state));
+    let name = file_name(access, what, days.window, compared, (slice, data_state));
     let rows = CsvRows {
         shown: shown.rows,
         matched: shown.matched.unwrap_or(shown.rows),
@@ -187,8 +181,7 @@ pub async fn query_count_rows(
     let asked = Asked::settle(search, access, &question).await?;
     let plan = asked.settled.plan().await?;
     let days = csv_days(&asked)?;
-    let kind = kind(search, access).await?;
-    let name = file_name((access, kind), "query-count", days.window, None, (&params.slice, params.window.data_state));
+    let name = file_name(access, "query-count", days.window, None, (&params.slice, params.window.data_state));
     let header = CsvBlock::header(&DAILY, params.bom);
     let mut requests = Requests::of(&asked.settled);
     requests.weeks(days.window, &plan);
@@ -289,16 +282,8 @@ fn sent(
     stream::iter([Ok(header)]).chain(blocks)
 }
 
-/// Returns the kind of the property, if another tracked one of its owner has its name.
-async fn kind(search: &SearchData, access: &ReadableProperty) -> Result<Option<Kind>, Error> {
-    let own = property::Entity::of_owner(access.property().user_id).filter(property::Column::Tracked.eq(true));
-    let own: Vec<String> = own.select_only().column(property::Column::SiteUrl).into_tuple().all(&search.db).await?;
-    let own: Vec<&str> = own.iter().map(String::as_str).collect();
-    Ok(sites::name_among(&access.property().site_url, &own).kind)
-}
-
 fn file_name(
-    (access, kind): (&ReadableProperty, Option<Kind>),
+    access: &ReadableProperty,
     what: &str,
     window: Window,
     compared: Option<String>,
@@ -316,5 +301,5 @@ fn file_name(
     let filtered = slice.filters.as_ref().filter(|filters| !filters.0.is_empty()).map(|_| "filtered".to_owned());
     let more: Vec<String> =
         compared.into_iter().chain(fresh).chain(search_type).chain(classification).chain(filtered).collect();
-    csv::name(&access.property().site_url, kind, what, window, &more)
+    csv::name(&access.property().site_url, what, window, &more)
 }

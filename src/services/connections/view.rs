@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::names::sites::{self, SiteName};
-use entity::{property_account, search_account};
+use entity::{property, property_account, search_account};
 use search_engine::Trouble;
 use store::unit_of_work::UnitOfWork;
 use uuid::Uuid;
@@ -49,10 +49,8 @@ pub struct AccountView {
 pub struct SiteView {
     /// The property's id.
     pub id: Uuid,
-    /// The name among the others.
+    /// The name with its kind.
     pub name: SiteName,
-    /// The name at the search engine.
-    pub site_url: String,
     /// True if the person tracks it.
     pub tracked: bool,
     /// True if the account no longer lists it.
@@ -107,18 +105,19 @@ impl SearchConnections {
         let (used, quota) = (tracking.used(), tracking.quota);
         let (own, others): (Vec<_>, Vec<_>) =
             tracking.properties.into_iter().partition(|property| listed.contains_key(&property.id));
+        let is_lost = |property: &property::Model| listed.get(&property.id).copied().unwrap_or_default();
+        let own: Vec<_> = own.into_iter().filter(|property| property.tracked || !is_lost(property)).collect();
         let addresses: Vec<&str> = own.iter().map(|property| property.site_url.as_str()).collect();
-        let names = sites::among(&addresses);
+        let names = sites::with_kinds(&addresses);
         let sites = own.into_iter().zip(names).map(|(property, name)| SiteView {
             name,
             tracked: property.tracked,
-            lost: listed.get(&property.id).copied().unwrap_or_default(),
+            lost: is_lost(&property),
             read_by: accounts.get(&property.account_id).filter(|_| property.account_id != id).cloned(),
             id: property.id,
-            site_url: property.site_url,
         });
-        let mut sites: Vec<_> = sites.filter(|site| site.tracked || !site.lost).collect();
-        sites.sort_by(|a, b| (&a.name.name, &a.site_url).cmp(&(&b.name.name, &b.site_url)));
+        let mut sites: Vec<_> = sites.collect();
+        sites.sort_by_cached_key(|site| site.name.to_string());
         let elsewhere = others.iter().filter(|property| property.tracked).count();
         Ok(Choice { sites, used, elsewhere, quota })
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use api::{params::Text, properties::PropertyFilterParams};
 use chrono::{DateTime, Utc};
-use common::names::sites::{self, SiteName};
+use common::names::sites::{self, Kind, SiteName};
 use entity::tag;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
@@ -15,9 +15,6 @@ use crate::{
     error::Error,
     services::{access::parse_id, users::Member},
 };
-
-/// The prefix of the search engine's identifier of a whole domain.
-const DOMAIN: &str = "sc-domain:";
 
 /// Returns the id of the property that `text` names. An id is returned as it is, because access to it is checked later. Anything else
 /// must name one of the tracked properties that the person can see.
@@ -40,7 +37,7 @@ pub async fn find(
         [] => Err(Error::NotFound),
         [one] => listed.get(*one).map(|listed| listed.property.id).ok_or(Error::NotFound),
         several => {
-            let sites: Vec<&str> = several.iter().map(|index| sites.addresses[*index]).collect();
+            let sites: Vec<String> = several.iter().map(|index| sites::address(sites.addresses[*index])).collect();
             Err(Error::invalid(format!(
                 "property: several properties have this name; give one of {}",
                 sites.join(", ")
@@ -49,8 +46,8 @@ pub async fn find(
     }
 }
 
-/// Returns a name for each tracked property that the person can see, in the order of the list: its short name, or its site URL if
-/// another one has the same short name. [`find`] knows each of them.
+/// Returns a name for each tracked property that the person can see, in the order of the list: its name among the others. [`find`] finds
+/// each of them.
 pub async fn names(
     db: &impl ConnectionTrait,
     config: &Config,
@@ -58,12 +55,7 @@ pub async fn names(
     now: DateTime<Utc>,
 ) -> Result<Vec<String>, Error> {
     let listed = visible(db, config, member, now).await?;
-    let sites = Sites::of(addresses(&listed));
-    let name = |(index, site): (usize, &&str)| {
-        let short = sites::name(site);
-        if sites.named(&short) == [index] { short } else { (*site).to_owned() }
-    };
-    Ok(sites.addresses.iter().enumerate().map(name).collect())
+    Ok(sites::among(&addresses(&listed)).iter().map(ToString::to_string).collect())
 }
 
 fn addresses(listed: &[ListedProperty]) -> Vec<&str> {
@@ -106,32 +98,30 @@ pub async fn filtered(
 /// The sites that a person can name.
 struct Sites<'a> {
     addresses: Vec<&'a str>,
-    /// By which names are one, in Unicode or in ASCII.
-    keys: Vec<String>,
     /// The names among the others.
     names: Vec<SiteName>,
 }
 
 impl<'a> Sites<'a> {
     fn of(addresses: Vec<&'a str>) -> Self {
-        let keys = addresses.iter().map(|site| sites::key(site)).collect();
-        Self { keys, names: sites::among(&addresses), addresses }
+        Self { names: sites::among(&addresses), addresses }
     }
 
-    /// Returns the indexes of the sites that `text` fits best: the site URL itself; then the name among the others; then the whole
-    /// domain; then sites of that name; then sites whose names differ by `www.` only.
+    /// Returns the indexes of the sites that `text` fits best: the site URL itself or what is shown of it; then the whole domain; then
+    /// sites of that name; then sites whose names differ by `www.` only.
     fn named(&self, text: &str) -> Vec<usize> {
         let text = text.trim();
         let key = sites::key(text);
-        let fits: [&dyn Fn(usize) -> bool; 5] = [
-            &|at| self.addresses[at] == text,
-            &|at| self.names[at].kind.is_some() && self.names[at].to_string() == text,
-            &|at| self.addresses[at].starts_with(DOMAIN) && self.keys[at] == key,
-            &|at| self.keys[at] == key,
-            &|at| bare(&self.keys[at]) == bare(&key),
+        let fits: [&dyn Fn(usize, &str) -> bool; 4] = [
+            &|at, site| sites::is_shown_as(site, &self.names[at], text),
+            &|_, site| Kind::of(site) == Some(Kind::WholeDomain) && sites::is_named(site, text),
+            &|_, site| sites::is_named(site, text),
+            &|_, site| bare(&sites::key(site)) == bare(&key),
         ];
-        let mut found = fits.iter().map(|fits| (0..self.keys.len()).filter(|at| fits(*at)).collect::<Vec<_>>());
-        found.find(|indexes| !indexes.is_empty()).unwrap_or_default()
+        let fitting = |fits: &dyn Fn(usize, &str) -> bool| {
+            self.addresses.iter().enumerate().filter(|(at, site)| fits(*at, site)).map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        fits.iter().map(|fits| fitting(fits)).find(|indexes| !indexes.is_empty()).unwrap_or_default()
     }
 }
 
@@ -167,7 +157,11 @@ mod tests {
             ("https://b.test", &[2]),
             ("c.test", &[3, 4]),
             ("c.test (http)", &[3]),
+            ("c.test (https)", &[4]),
+            ("C.TEST (https)", &[4]),
+            ("c.test (whole domain)", &[]),
             ("a.test (whole domain)", &[0]),
+            ("a.test (https)", &[1]),
             ("bücher.test", &[5]),
             ("xn--bcher-kva.test", &[5]),
             ("https://c.test/", &[4]),
@@ -176,6 +170,26 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(Sites::of(sites.to_vec()).named(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_name_that_is_shown_finds_its_property() {
+        let sites = Sites::of(vec![
+            "sc-domain:a.test",
+            "https://a.test/",
+            "http://a.test/",
+            "https://www.a.test/",
+            "https://a.test/Blog/",
+            "https://a.test/blog/",
+            "https://a.test/%d7%a9/",
+            "https://a.test/%D7%A9/",
+            "https://ann:secret@xn--bcher-kva.test:81/l%C3%A4den/",
+            "https://xn--80ak6aa92e.test/",
+            "android-app://com.a.test/",
+        ]);
+        for (index, name) in sites.names.iter().enumerate() {
+            assert_eq!(sites.named(&name.to_string()), [index], "{name}");
         }
     }
 
@@ -196,7 +210,8 @@ mod tests {
         assert_eq!(names(&world.db, &config, &member, noon()).await.unwrap(), ["a.test"]);
         let twin = world.add_property(world.owner, "https://a.test/", true).await;
         let names = names(&world.db, &config, &member, noon()).await.unwrap();
-        assert_eq!(names, ["https://a.test/", "a.test"], "the whole domain has the short name");
+        assert_eq!(names, ["a.test (https)", "a.test (whole domain)"]);
         assert_eq!((find(&names[1]).await.unwrap(), find(&names[0]).await.unwrap()), (own, twin));
+        assert_eq!(find("a.test").await.unwrap(), own, "the name alone is that of the whole domain");
     }
 }

@@ -152,7 +152,7 @@ fn written(
     text.extend(block.finish());
     let file = Csv {
         body: text.into(),
-        file_name: csv::name(&meta.site, None, name, days.window, &[]),
+        file_name: csv::name(&meta.site, name, days.window, &[]),
         rows: coverage.map(|coverage| counted(rows, coverage)),
         days,
     };

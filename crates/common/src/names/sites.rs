@@ -11,12 +11,12 @@ use super::{
 /// The prefix of the search engine's identifier of a whole domain.
 const DOMAIN: &str = "sc-domain:";
 
-/// The name of a site in a list.
+/// The name of a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteName {
-    /// The name, or the address if another site has the same name and `kind`.
+    /// The name, or the address if another site of the list has the same name and kind.
     pub name: String,
-    /// The kind, if another site has the same name.
+    /// The kind. `None` if the name is enough, or if it is the address.
     pub kind: Option<Kind>,
 }
 
@@ -27,14 +27,21 @@ pub enum Kind {
     WholeDomain,
     /// A URL prefix without encryption.
     Http,
+    /// A URL prefix with encryption.
+    Https,
 }
 
 impl Kind {
-    fn of(site_url: &str) -> Option<Self> {
+    const ALL: [Self; 3] = [Self::WholeDomain, Self::Http, Self::Https];
+
+    /// The kind of a site. `None` if it is neither a domain nor a part of the web.
+    #[must_use]
+    pub fn of(site_url: &str) -> Option<Self> {
         if site_url.starts_with(DOMAIN) {
             return Some(Self::WholeDomain);
         }
-        Address::of(site_url).scheme.eq_ignore_ascii_case("http").then_some(Self::Http)
+        let scheme = Address::of(site_url).scheme;
+        [Self::Http, Self::Https].into_iter().find(|kind| scheme.eq_ignore_ascii_case(kind.words()))
     }
 
     /// The kind in words.
@@ -43,7 +50,15 @@ impl Kind {
         match self {
             Self::WholeDomain => "whole domain",
             Self::Http => "http",
+            Self::Https => "https",
         }
+    }
+}
+
+impl SiteName {
+    /// The name of a site with its kind.
+    fn with_kind(site_url: &str) -> Self {
+        Self { name: name(site_url), kind: Kind::of(site_url) }
     }
 }
 
@@ -70,8 +85,19 @@ pub fn name(site_url: &str) -> String {
 #[must_use]
 pub fn among(sites: &[&str]) -> Vec<SiteName> {
     let own: Vec<SiteName> = sites.iter().map(|site| SiteName { name: name(site), kind: None }).collect();
-    let with_kinds = marked(sites, &own, |site, own| SiteName { kind: Kind::of(site), ..own.clone() });
-    marked(sites, &with_kinds, |site, _| SiteName { name: address(site), kind: None })
+    by_address(sites, &marked(sites, &own, SiteName::with_kind))
+}
+
+/// Returns the names of the sites of a list, in its order, each with its kind.
+#[must_use]
+pub fn with_kinds(sites: &[&str]) -> Vec<SiteName> {
+    let own: Vec<SiteName> = sites.iter().map(|site| SiteName::with_kind(site)).collect();
+    by_address(sites, &own)
+}
+
+/// The names, with the address instead of each that several sites have.
+fn by_address(sites: &[&str], names: &[SiteName]) -> Vec<SiteName> {
+    marked(sites, names, |site| SiteName { name: address(site), kind: None })
 }
 
 /// The name of a site among others, of which it may be one.
@@ -82,7 +108,7 @@ pub fn name_among(site_url: &str, others: &[&str]) -> SiteName {
 }
 
 /// The names, with those replaced that several sites have.
-fn marked(sites: &[&str], names: &[SiteName], other: impl Fn(&str, &SiteName) -> SiteName) -> Vec<SiteName> {
+fn marked(sites: &[&str], names: &[SiteName], other: impl Fn(&str) -> SiteName) -> Vec<SiteName> {
     let mut once = HashSet::new();
     let mut several = HashSet::new();
     let differing: HashSet<(&str, String)> = sites.iter().copied().zip(names.iter().map(ToString::to_string)).collect();
@@ -92,7 +118,7 @@ fn marked(sites: &[&str], names: &[SiteName], other: impl Fn(&str, &SiteName) ->
         }
     }
     let marked = |(site, name): (&&str, &SiteName)| {
-        if several.contains(&name.to_string()) { other(site, name) } else { name.clone() }
+        if several.contains(&name.to_string()) { other(site) } else { name.clone() }
     };
     sites.iter().zip(names).map(marked).collect()
 }
@@ -114,13 +140,30 @@ pub fn address(site_url: &str) -> String {
 #[must_use]
 pub fn key(text: &str) -> String {
     let Address { host, port, rest, .. } = parts(text.trim());
-    hosts::ascii(host) + port + &readable(rest.trim_end_matches('/')).to_lowercase()
+    (hosts::ascii(host) + port + &readable(rest.trim_end_matches('/'))).to_lowercase()
 }
 
-/// Returns whether a person who searches for `text` means the site among others: it is a part of the site's name, in Unicode or in ASCII.
+/// Returns whether `text` is exactly what is shown of the site, whose name in its list is `name`, or is its identifier.
+#[must_use]
+pub fn is_shown_as(site_url: &str, name: &SiteName, text: &str) -> bool {
+    text == site_url || text == address(site_url) || text == name.to_string()
+}
+
+/// Returns whether `text` names the site, in Unicode or in ASCII, with its kind or without one.
+#[must_use]
+pub fn is_named(site_url: &str, text: &str) -> bool {
+    let (name, kind) = without_kind(text);
+    key(name) == key(site_url) && is_of(site_url, kind)
+}
+
+/// Returns whether a search for `text` finds the site: it is a part of the site's name, in Unicode or in ASCII. A kind after it must be the
+/// site's.
 #[must_use]
 pub fn is_found_by(site_url: &str, text: &str) -> bool {
-    let text = text.trim();
+    let (text, kind) = without_kind(text);
+    if !is_of(site_url, kind) {
+        return false;
+    }
     let Address { host, port, rest, .. } = parts(site_url);
     let rest = rest.trim_end_matches('/');
     let names = [hosts::unicode(host), hosts::ascii(host)].map(|host| host + port);
@@ -129,6 +172,17 @@ pub fn is_found_by(site_url: &str, text: &str) -> bool {
     let plain = without_scheme.strip_prefix(DOMAIN).unwrap_or(without_scheme).trim_end_matches('/');
     let wanted = [plain.to_lowercase(), readable(plain).to_lowercase(), hosts::unicode(plain)];
     names.iter().flatten().any(|name| wanted.iter().any(|wanted| name.contains(wanted.as_str())))
+}
+
+/// Splits the kind from the end of a name that has one.
+fn without_kind(text: &str) -> (&str, Option<Kind>) {
+    let text = text.trim();
+    let split = |kind: Kind| Some((text.strip_suffix(&format!(" ({})", kind.words()))?, Some(kind)));
+    Kind::ALL.into_iter().find_map(split).unwrap_or((text, None))
+}
+
+fn is_of(site_url: &str, kind: Option<Kind>) -> bool {
+    kind.is_none() || kind == Kind::of(site_url)
 }
 
 /// Returns the name of a site, or of its address, in ASCII: host, port and path.
@@ -188,7 +242,7 @@ mod tests {
             ]),
             [
                 "shop.example (http)",
-                "shop.example",
+                "shop.example (https)",
                 "shop.example/blog",
                 "shop.example (whole domain)",
                 "other.example",
@@ -205,9 +259,52 @@ mod tests {
             ["https://shop.example/%d7%a9/", "https://shop.example/%D7%A9/", "shop.example/ש (http)"],
             "names that only the address tells apart"
         );
+        assert_eq!(
+            with_kinds(&["https://shop.example/", "sc-domain:other.example", "android-app://com.shop.example/"])
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
+            ["shop.example (https)", "other.example (whole domain)", "android-app://com.shop.example"]
+        );
         let others = ["https://shop.example/", "http://shop.example/"];
         assert_eq!(name_among("http://shop.example/", &others).to_string(), "shop.example (http)");
         assert_eq!(name_among("http://shop.example/", &[]).to_string(), "shop.example");
+    }
+
+    #[test]
+    fn every_name_that_is_shown_finds_its_site() {
+        let sites = [
+            "sc-domain:shop.example",
+            "http://shop.example/",
+            "https://shop.example/",
+            "https://shop.example/Blog/",
+            "https://shop.example/blog/",
+            "https://ann:secret@xn--bcher-kva.example:81/l%C3%A4den/",
+            "https://shop.example/%d7%a9/",
+            "https://shop.example/%D7%A9/",
+            "http://shop.example/%D7%A9/",
+            "https://xn--80ak6aa92e.example/",
+            "sc-domain:xn--4dbrk0ce.example",
+            "https://shop.example/\u{202e}gnp/a%E2%81%84b/",
+            "android-app://ann:secret@com.shop.example/",
+            "https:///",
+            "a\u{7f} b",
+        ];
+        for names in [among(&sites), with_kinds(&sites)] {
+            for (index, name) in names.iter().enumerate() {
+                let shown = name.to_string();
+                let is_shown = |at: &usize| is_shown_as(sites[*at], &names[*at], &shown);
+                assert_eq!((0..sites.len()).filter(is_shown).collect::<Vec<_>>(), [index], "{shown}");
+                assert!(is_named(sites[index], &shown), "{shown} names {}", sites[index]);
+                assert!(is_found_by(sites[index], &shown), "{shown} finds {}", sites[index]);
+            }
+        }
+        for text in ["shop.example (http)", "xn--bcher-kva.example (https)", "shop (http)"] {
+            assert!(
+                !is_found_by("sc-domain:shop.example", text) && !is_named("sc-domain:shop.example", text),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -213,7 +213,6 @@ fn tick(site: &SiteView, chosen: &Chosen) -> Markup {
             input type="checkbox" name=(TICK) value=(site.id) checked[ticked];
             span {
                 (site_words::name(&site.name))
-                @if site.name.kind.is_none() && site.site_url.starts_with("sc-domain:") { " " small { "(whole domain)" } }
                 @if site.lost { " " small { "(no longer listed by this account)" } }
                 @if let Some(other) = &site.read_by { " " small { "(read with " (other) ")" } }
             }
