@@ -67,6 +67,7 @@ impl Chart<'_> {
             return html! { p { "There is no data for these days." } };
         };
         let (first, last) = (first.period.date, last.period.date);
+        let before = self.before();
         let summary = format!(
             "{} by day from {} to {}. The table below has every day.",
             words::name(self.metric),
@@ -75,13 +76,13 @@ impl Chart<'_> {
         );
         html! {
             figure.plot tabindex="0" aria-label=(summary) {
-                (self.picture())
+                (self.picture(&before))
                 output.tip hidden {}
             }
             (self.legend(Window { start_date: first, end_date: last }))
             @if self.values(self.series).all(|value| value.is_none()) { p { "No day has a value here." } }
             (self.notes())
-            details.days { summary { "Days as a table" } (self.table()) }
+            details.days { summary { "Days as a table" } (self.table(&before)) }
         }
     }
 
@@ -98,8 +99,8 @@ impl Chart<'_> {
         pairing.beside(days, before).into_iter().map(Option::flatten).collect()
     }
 
-    fn picture(&self) -> Markup {
-        let most = self.values(self.series).chain(self.before()).flatten().fold(0.0, f64::max);
+    fn picture(&self, before: &[Option<f64>]) -> Markup {
+        let most = self.values(self.series).chain(before.iter().copied()).flatten().fold(0.0, f64::max);
         let scale = Scale::of(self.metric, most);
         html! {
             svg.chart width="100%" height=(HEIGHT) aria-hidden="true" {
@@ -110,7 +111,7 @@ impl Chart<'_> {
                 }
                 (self.unfinished())
                 (grid(&scale))
-                (self.lines(&scale))
+                (self.lines(before, &scale))
                 (ticks(&scale, |tick| words::value(self.metric, Some(tick))))
                 (axis(&self.series.iter().map(|point| point.period.date).collect::<Vec<_>>()))
                 @for (number, flag) in (1..).zip(self.flags) { (self.flag(number, flag.date)) }
@@ -120,14 +121,14 @@ impl Chart<'_> {
     }
 
     /// The lines. Days that are not final are dotted, from the last final one on.
-    fn lines(&self, scale: &Scale) -> Markup {
+    fn lines(&self, before: &[Option<f64>], scale: &Scale) -> Markup {
         let is_final = |point: &SeriesPoint| point.period.not_final != Some(true);
         let all = self.series.len();
         let last = self.series.iter().rposition(is_final).unwrap_or(0);
         let indexed = || self.values(self.series).enumerate();
         let (settled, open) =
             (indexed().filter(|(index, _)| *index <= last), indexed().filter(|(index, _)| *index >= last));
-        let before = self.before().into_iter().enumerate();
+        let before = before.iter().copied().enumerate();
         html! {
             (plane(&html! {
                 @for points in pieces(before, all, scale) { polyline.previous points=(points) {} }
@@ -206,8 +207,7 @@ impl Chart<'_> {
         }
     }
 
-    fn table(&self) -> Markup {
-        let before = self.before();
+    fn table(&self, before: &[Option<f64>]) -> Markup {
         html! {
             div.scroll tabindex="0" role="region" aria-label="Days" {
                 table.figures {
@@ -219,7 +219,7 @@ impl Chart<'_> {
                         }
                     }
                     tbody {
-                        @for (point, before) in self.series.iter().zip(&before) {
+                        @for (point, before) in self.series.iter().zip(before) {
                             tr {
                                 @let day = words::weekday(point.period.date);
                                 th scope="row" {
