@@ -10,7 +10,7 @@ use api::{
     models::{Metrics, TableCoverage},
 };
 
-use super::{line, quoted, reading, word};
+use super::{line, quoted, shown_form, word};
 
 /// An alternative partition of a change, in the order of the text.
 struct Partition<'a> {
@@ -157,7 +157,7 @@ fn rows(table: &ExplainedTable, out: &mut String) {
     line(out, &format!("key | presence | change | {effects} | clicks before > now | impressions before > now"));
     for row in rows {
         let cells = [
-            quoted(&row.key) + &reading(&row.key),
+            quoted(&row.key) + &shown_form(&row.key),
             word(&row.presence),
             format!("{:+}", row.clicks_change),
             split(&row.effects, by_position),

@@ -193,11 +193,11 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// The address of a page as a person reads it, if it is written in another way. A filter needs it as it is written.
-fn reading(key: &str) -> String {
+/// Returns in parentheses how the address of a page is shown to people, if that differs from the address. A filter takes the address.
+fn shown_form(key: &str) -> String {
     let address = Some(key).filter(|key| key.starts_with("https://") || key.starts_with("http://"));
-    let read = address.and_then(pages::reading).map(|read| format!(" (read {})", quoted(&read)));
-    read.unwrap_or_default()
+    let shown = address.and_then(pages::shown_form).map(|shown| format!(" (shown as {})", quoted(&shown)));
+    shown.unwrap_or_default()
 }
 
 /// Writes a text in quotes.

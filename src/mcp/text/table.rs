@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{inline, line, reading};
+use super::{inline, line, shown_form};
 
 /// Writes a list under its name, a row a line. Columns are the fields of all rows.
 pub(super) fn table(name: &str, rows: &[Value], out: &mut String) {
@@ -40,8 +40,8 @@ fn flat(row: &Value) -> Vec<(String, String)> {
             cells.extend(flat(value).into_iter().map(|(inner, cell)| (format!("{name}.{inner}"), cell)));
         } else {
             let address = value.as_str().filter(|_| ["key", "page"].contains(&name.as_str()));
-            let reading = address.map(reading).unwrap_or_default();
-            cells.push((name.clone(), format!("{}{reading}{}", inline(value), compared(name, fields))));
+            let shown = address.map(shown_form).unwrap_or_default();
+            cells.push((name.clone(), format!("{}{shown}{}", inline(value), compared(name, fields))));
         }
     }
     cells
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_followed_by_what_a_person_reads() {
+    fn an_address_is_followed_by_how_it_is_shown() {
         let mut text = String::new();
         let rows = [
             json!({ "key": "https://a.test/%D7%A9%D7%9C", "clicks": 3 }),
@@ -107,7 +107,7 @@ mod tests {
         ];
         table("pages", &rows, &mut text);
         assert!(
-            text.contains("\"https://a.test/%D7%A9%D7%9C\" (read \"a.test/של\") | 3\n\"https://a.test/x\" | 1\n"),
+            text.contains("\"https://a.test/%D7%A9%D7%9C\" (shown as \"a.test/של\") | 3\n\"https://a.test/x\" | 1\n"),
             "{text}"
         );
     }

@@ -8,17 +8,17 @@ use super::{
     hosts,
 };
 
-/// The pages of a list, each of which has a name of its own there.
+/// A list of pages, each with a name.
 #[derive(Debug, Default)]
 pub struct Pages {
-    /// True if the pages are of more than one host.
+    /// True if the pages are on several hosts, so that names begin with the host.
     names_hosts: bool,
-    /// The number of pages that would have each name.
+    /// The number of pages that have each name.
     names: HashMap<String, usize>,
 }
 
 impl Pages {
-    /// The pages of a list, by their addresses. An address may come more than once.
+    /// Makes the list from the addresses of its pages. An address may occur several times.
     #[must_use]
     pub fn of<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
         let mut addresses: Vec<&str> = addresses.into_iter().collect();
@@ -34,8 +34,8 @@ impl Pages {
         Self { names_hosts, names }
     }
 
-    /// Returns the name of a page of the list: its path, or its host and path where pages of several hosts are shown. If another page has
-    /// that name, too, it is the address.
+    /// Returns the name of a page of the list: its path, or its host and path if the pages are on several hosts. If another page has the
+    /// same name, it is the address.
     #[must_use]
     pub fn name(&self, address: &str) -> String {
         let name = named(address, self.names_hosts);
@@ -43,36 +43,36 @@ impl Pages {
     }
 }
 
-/// Returns the name of a page that stands alone: its path, or its host and path if the host is none of `site`, the name of a site.
+/// Returns the name of a page outside a list: its path, or its host and path if its host is not that of `site`, the name of a site.
 #[must_use]
 pub fn name_on(site: &str, address: &str) -> String {
     let parts = Address::of(address);
     named(address, !parts.is_web() || place(&parts) != place(&Address::of(site)))
 }
 
-/// Returns the host and path of a page as a person reads them, if they are written in another way.
+/// Returns the host and the path of a page as they are shown, if the address has them in another form.
 #[must_use]
-pub fn reading(address: &str) -> Option<String> {
+pub fn shown_form(address: &str) -> Option<String> {
     let shown = named(address, true);
     let written = address.split_once("://").map_or(address, |(_, rest)| rest);
     (shown != written && shown.strip_suffix('/') != Some(written)).then_some(shown)
 }
 
-/// Returns the ways in which a part of an address, as a person writes it, may be written in the address: as it is, and in ASCII, with the
-/// name of the host in its own form.
+/// Returns the forms in which an address may hold `part`, a part of an address that a person wrote: as it is, percent-encoded, and
+/// percent-encoded with the host in punycode. Equal ones are returned once.
 #[must_use]
-pub fn spellings(part: &str) -> Vec<String> {
+pub fn written_forms(part: &str) -> Vec<String> {
     let Address { scheme, host, port, rest } = Address::of(part);
     let start = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
     let with_host =
         start + &escaped(&hosts::ascii(host)).collect::<String>() + port + &escaped(rest).collect::<String>();
-    let mut spellings = vec![part.to_owned()];
+    let mut forms = vec![part.to_owned()];
     for other in [escaped(part).collect(), with_host] {
-        if !spellings.iter().any(|one| one.eq_ignore_ascii_case(&other)) {
-            spellings.push(other);
+        if !forms.iter().any(|one| one.eq_ignore_ascii_case(&other)) {
+            forms.push(other);
         }
     }
-    spellings
+    forms
 }
 
 fn named(address: &str, with_host: bool) -> String {
@@ -186,8 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_address_is_spelt_as_addresses_have_it() {
-        for (part, spelt) in [
+    fn a_part_of_an_address_has_the_forms_that_addresses_have() {
+        for (part, forms) in [
             ("guides", &["guides"][..]),
             ("https://Shop.example/a?b=c&d", &["https://Shop.example/a?b=c&d"]),
             ("/של", &["/של", "/%D7%A9%D7%9C"]),
@@ -197,12 +197,12 @@ mod tests {
                 &["bücher.example/läden", "b%C3%BCcher.example/l%C3%A4den", "xn--bcher-kva.example/l%C3%A4den"],
             ),
         ] {
-            assert_eq!(spellings(part), spelt, "{part}");
+            assert_eq!(written_forms(part), forms, "{part}");
         }
     }
 
     #[test]
-    fn what_is_written_as_it_is_read_has_no_other_reading() {
+    fn an_address_in_the_form_that_is_shown_has_no_other_form() {
         for (address, shown) in [
             ("https://shop.example/a%20b?c=d", None),
             ("https://shop.example", None),
@@ -211,7 +211,7 @@ mod tests {
             ("https://u:p@shop.example/", Some("shop.example/")),
             ("shoes", None),
         ] {
-            assert_eq!(reading(address).as_deref(), shown, "{address}");
+            assert_eq!(shown_form(address).as_deref(), shown, "{address}");
         }
     }
 }

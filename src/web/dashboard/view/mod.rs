@@ -16,7 +16,7 @@ use api::{
     params::{Metric, ParamValue as _, QueryPairs, QueryParams as _, decoded},
 };
 use chrono::NaiveDate;
-use common::names::pages::spellings;
+use common::names::pages::written_forms;
 use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
@@ -252,10 +252,10 @@ impl View {
         if self.has_alternatives() {
             return Err(ApiError::invalid("find", "the filters hold alternatives; remove them first"));
         }
-        let spellings = if dimension == FilterDimension::Page { spellings(text) } else { Vec::new() };
-        let (operator, value) = if spellings.len() > 1 {
-            let spellings: Vec<String> = spellings.iter().map(|spelling| regex::escape(spelling)).collect();
-            (FilterOperator::MatchesRegex, format!("(?i:{})", spellings.join("|")))
+        let forms = if dimension == FilterDimension::Page { written_forms(text) } else { Vec::new() };
+        let (operator, value) = if forms.len() > 1 {
+            let forms: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
+            (FilterOperator::MatchesRegex, format!("(?i:{})", forms.join("|")))
         } else {
             (FilterOperator::Contains, text.to_owned())
         };
