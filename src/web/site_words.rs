@@ -3,10 +3,10 @@
 use common::names::sites::SiteName;
 use maud::{Markup, html};
 
-/// Draws the name of a site, with its kind if others have that name.
+/// Draws the name of a site, with its kind if it has one. A URL is read from left to right in every script.
 pub(super) fn name(site: &SiteName) -> Markup {
     html! {
-        bdi { (site.name) }
+        bdi dir="ltr" { (site.name) }
         @if let Some(kind) = site.kind { " " small { "(" (kind.words()) ")" } }
     }
 }

@@ -53,7 +53,7 @@ use self::{
     refused::Refused,
     view::View,
 };
-use super::{account::redirect, documentation};
+use super::{account::redirect, documentation, site_words};
 use crate::{
     operations::Operations,
     services::waits::{self, Progress},
@@ -206,8 +206,7 @@ impl Frame {
     ) -> Response {
         let page = |site: Option<&SiteName>| {
             let title = site.map_or_else(|| name.to_owned(), |site| format!("{name} · {site}"));
-            let heading = site.map_or_else(|| name.to_owned(), ToString::to_string);
-            self.page(title).heading(heading).status(status).dashboard(SCRIPT)
+            self.page(title).heading(heading(site, name)).status(status).dashboard(SCRIPT)
         };
         let rest = match waits::judged(work).await {
             Progress::Done(Ok(Drawn { site, body })) => return page(site.as_ref()).render(&body),
@@ -226,13 +225,18 @@ impl Frame {
         let waiting = html! { p.waiting role="status" { "Reading from the search engine…" } };
         let rest = rest.map(move |shown| {
             let (heading, body) = match shown {
-                Ok(Drawn { site, body }) => (site.map_or_else(|| name.to_owned(), |site| site.to_string()), body),
+                Ok(Drawn { site, body }) => (heading(site.as_ref(), name), body),
                 Err(refused) => refused::late(&refused),
             };
             html! { h1 { (heading) } (body) }
         });
         page(site.as_ref()).streamed(&waiting, rest)
     }
+}
+
+/// The first heading of a page: the name of its site, or else its own.
+fn heading(site: Option<&SiteName>, name: &str) -> Markup {
+    site.map_or_else(|| html! { (name) }, site_words::name)
 }
 
 /// Shows all sites to people. Programs get the documentation.

@@ -43,6 +43,12 @@ impl Opened<'_> {
         self.sent.as_ref().filter(|sent| sent.text(forms::ACTION) == Some(action))?.text(field)
     }
 
+    /// The part of the traffic that the page shows, as the value of `classification` and its name. `None` if it shows all.
+    pub fn class(&self) -> Option<&(String, String)> {
+        let class = self.view.text("classification").filter(|class| self.view.has_class(class))?;
+        self.site.classes.iter().find(|(value, _)| value == class)
+    }
+
     /// True if the visitor may write notes and classifications.
     pub fn may_edit(&self) -> bool {
         self.site.role.is_some_and(|role| role >= Role::Editor)

@@ -41,13 +41,13 @@ pub fn page(frame: impl Fn(String) -> Page, refused: &Refused) -> Response {
     response
 }
 
-/// Returns the title and the body of a refusal that comes after the head of the page.
-pub fn late(refused: &Refused) -> (String, Markup) {
+/// Returns the first heading and the body of a refusal that comes after the head of the page.
+pub fn late(refused: &Refused) -> (Markup, Markup) {
     let (title, body) = told(refused).unwrap_or_else(|| {
         tracing::error!(hint = refused.refusal.hint, "a page cannot be shown");
         ("Something went wrong here", alert("The page cannot be shown at the moment. Try again in a few seconds."))
     });
-    (title.to_owned(), body)
+    (html! { (title) }, body)
 }
 
 /// The title and the body of a refusal that is about numbers.

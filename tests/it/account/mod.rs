@@ -147,7 +147,10 @@ async fn the_page_begins_with_the_sites_of_the_person() {
         assert!(!sites.is_empty());
         for site in &sites {
             let (id, name) = (site["id"].as_str().unwrap(), site["name"].as_str().unwrap());
-            assert!(first.contains(&format!("<a href=\"/p/{id}\"><bdi>{name}</bdi></a>")), "{name}: {first}");
+            assert!(
+                first.contains(&format!("<a href=\"/p/{id}\"><bdi dir=\"ltr\">{name}</bdi></a>")),
+                "{name}: {first}"
+            );
         }
         assert_eq!(first.matches(words).count(), sites.len(), "{first}");
         let blue = page.body.matches("<button>").count();

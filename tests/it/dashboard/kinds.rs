@@ -48,7 +48,7 @@ async fn a_page_about_queries_leads_to_what_a_kind_of_search_has() {
                 format!("{name} is not available for Discover."),
                 format!("href=\"{at}?period=last_7_days&amp;searchType=discover\">Overview of Discover</a>"),
                 "href=\"?period=last_7_days\">The same for web search</a>".to_owned(),
-                "<h1>northmoor.example</h1>".to_owned(),
+                "<h1><bdi dir=\"ltr\">northmoor.example</bdi></h1>".to_owned(),
             ],
         );
         assert!(!page.body.contains("has no query"), "{}", page.body);

@@ -32,7 +32,7 @@ const ALIKE: [(&str, &str); 2] = [
 async fn sites_of_one_name_are_told_apart_where_they_meet() {
     let app = TestApp::start(|_| {}).await;
     let alone = Browser::signed_in(&app, "owner").await.get("/").await.expect(200);
-    assert!(alone.body.contains("<bdi>northmoor.example</bdi></a>"), "{}", alone.body);
+    assert!(alone.body.contains("<bdi dir=\"ltr\">northmoor.example</bdi></a>"), "{}", alone.body);
     rename(&app, &ALIKE).await;
     let browser = Browser::signed_in(&app, "owner").await;
     let list = json(&browser, "/api/properties?headline=false").await;
@@ -44,24 +44,26 @@ async fn sites_of_one_name_are_told_apart_where_they_meet() {
     };
     let (domain, http, https) =
         (id("sc-domain:northmoor.example"), id("http://northmoor.example/"), id("https://northmoor.example/"));
-    let called = |id: &str, mark: &str| format!("<a href=\"/p/{id}\"><bdi>northmoor.example</bdi>{mark}</a>");
+    let called =
+        |id: &str, mark: &str| format!("<a href=\"/p/{id}\"><bdi dir=\"ltr\">northmoor.example</bdi>{mark}</a>");
     for page in ["/", "/account"] {
         holds(
             &browser.get(page).await.expect(200),
             &[
                 called(&domain, " <small>(whole domain)</small>"),
                 called(&http, " <small>(http)</small>"),
-                called(&https, ""),
+                called(&https, " <small>(https)</small>"),
             ],
         );
     }
-    for (id, name) in [
-        (&domain, "northmoor.example (whole domain)"),
-        (&http, "northmoor.example (http)"),
-        (&https, "northmoor.example"),
-    ] {
+    for (id, kind) in [(&domain, "whole domain"), (&http, "http"), (&https, "https")] {
         let page = browser.get(&format!("/p/{id}/settings")).await.expect(200);
-        holds(&page, &[format!("<h1>{name}</h1>"), format!("<title>Settings · {name}")]);
+        let heading = format!("<h1><bdi dir=\"ltr\">northmoor.example</bdi> <small>({kind})</small></h1>");
+        holds(&page, &[heading, format!("<title>Settings · northmoor.example ({kind})")]);
+        let search = format!("/?search=northmoor.example+%28{}%29", kind.replace(' ', "+"));
+        let found = browser.get(&search).await.expect(200);
+        assert_eq!(found.between("<h2>", "</h2>").len(), 1, "{search}: {}", found.body);
+        holds(&found, &[format!("href=\"/p/{id}\"")]);
     }
     let account = browser.get("/account").await.expect(200);
     let choice = browser.get(&format!("/account/search/{}", &account.between("/account/search/", "\"")[0][..36])).await;
@@ -79,10 +81,10 @@ async fn a_site_is_found_by_both_forms_of_its_name() {
     for search in ["b%C3%BCcher", "B%C3%9CCHER.example", "xn--bcher-kva", "l%C3%A4den", "%3A81%2Fl%25C3%25A4den"] {
         let page = browser.get(&format!("/?search={search}")).await.expect(200);
         assert_eq!(page.between("<h2>", "</h2>").len(), 1, "{search}: {}", page.body);
-        holds(&page, &["<bdi>bücher.example:81/läden</bdi>".to_owned()]);
+        holds(&page, &["<bdi dir=\"ltr\">bücher.example:81/läden</bdi>".to_owned()]);
     }
     let all = browser.get("/").await.expect(200);
-    let id = all.body.split("<bdi>bücher").next().unwrap().rsplit("/p/").next().unwrap()[..36].to_owned();
+    let id = all.body.split("<bdi dir=\"ltr\">bücher").next().unwrap().rsplit("/p/").next().unwrap()[..36].to_owned();
     for page in ["/", "/account", &format!("/p/{id}/settings")] {
         holds(&browser.get(page).await.expect(200), &["bücher.example:81/läden".to_owned()]);
     }
@@ -114,24 +116,24 @@ async fn page_addresses_are_shown_as_people_read_them() {
     let days = "startDate=2026-09-01&endDate=2026-09-28";
     let shown = browser.get(&format!("{at}/pages?{days}")).await.expect(200);
     for (path, name) in planted {
-        holds(&shown, &[format!("<bdi>/{name}</bdi></a>"), format!("title=\"{host}{path}\"")]);
+        holds(&shown, &[format!("<bdi dir=\"ltr\">/{name}</bdi></a>"), format!("title=\"{host}{path}\"")]);
     }
     let to = "page=https%3A~1~1www.northmoor.example~1%25D7%25A9%25D7%259C%25D7%2595%25D7%259D";
     holds(&shown, &[to.to_owned()]);
     let shared = shared_page(&app.actor("owner").await, &at[3..]).await;
     for page in [format!("{at}?{days}&tab=pages"), format!("{shared}?{days}&tab=pages")] {
-        holds(&browser.get(&page).await.expect(200), &["<bdi>/שלום</bdi>".to_owned()]);
+        holds(&browser.get(&page).await.expect(200), &["<bdi dir=\"ltr\">/שלום</bdi>".to_owned()]);
     }
     let narrowed = "where/page=https%3A~1~1www.northmoor.example~1%25D7%25A9";
     let chip = browser.get(&format!("{at}/{narrowed}/overview?{days}")).await.expect(200);
-    holds(&chip, &["page <bdi>www.northmoor.example/ש</bdi>".to_owned()]);
+    holds(&chip, &["page <bdi dir=\"ltr\">www.northmoor.example/ש</bdi>".to_owned()]);
 
     controls.plant(&key(6), "https://blog.northmoor.example/");
     let days = "startDate=2026-08-01&endDate=2026-08-28";
     let several = browser.get(&format!("{at}/pages?{days}")).await.expect(200);
     holds(
         &several,
-        &["blog.northmoor.example/", "www.northmoor.example/שלום"].map(|name| format!("<bdi>{name}</bdi>")),
+        &["blog.northmoor.example/", "www.northmoor.example/שלום"].map(|name| format!("<bdi dir=\"ltr\">{name}</bdi>")),
     );
 }
 

@@ -22,7 +22,7 @@ async fn people_see_their_sites_with_the_numbers_of_the_list() {
         assert!(!sites.is_empty(), "{person}");
         for site in sites {
             let (id, name) = (site["id"].as_str().unwrap(), site["name"].as_str().unwrap());
-            holds(&page, &[format!("<a href=\"/p/{id}\"><bdi>{name}</bdi></a>")]);
+            holds(&page, &[format!("<a href=\"/p/{id}\"><bdi dir=\"ltr\">{name}</bdi></a>")]);
             if site["access"] == "ok" {
                 holds(&page, &[format!("<strong>{}</strong>", grouped(&site["headline"]["current"]["clicks"]))]);
             }
@@ -118,7 +118,7 @@ async fn a_site_is_marked_hidden_and_shown_again_by_its_own_forms() {
         let page = browser.get(at).await.expect(200);
         page.between("<h2><a", "</bdi>")
             .iter()
-            .map(|one| one.split("<bdi>").nth(1).unwrap().to_owned())
+            .map(|one| one.split("<bdi dir=\"ltr\">").nth(1).unwrap().to_owned())
             .collect::<Vec<_>>()
     };
     assert_ne!(names("/").await[0], name);

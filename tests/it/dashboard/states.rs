@@ -208,14 +208,14 @@ async fn the_head_of_a_page_comes_before_the_search_engine_answers() {
         head.contains("<title>Overview · northmoor.example · Sightline</title>") && !head.contains("<h1>"),
         "{head}"
     );
-    assert!(rest.contains("<h1>northmoor.example</h1>"), "{rest}");
+    assert!(rest.contains("<h1><bdi dir=\"ltr\">northmoor.example</bdi></h1>"), "{rest}");
     let warm = browser.get(&at).await.expect(200);
     assert!(!warm.body.contains("Reading from the search engine"), "{}", warm.body);
     assert!(warm.body.contains("<title>Overview · northmoor.example · Sightline</title>"), "{}", warm.body);
     for (part, name) in [("queries", "Queries"), ("growth", "Growth"), ("notes", "Notes")] {
         let page = browser.get(&format!("{at}/{part}")).await.expect(200);
         assert!(page.body.contains(&format!("<title>{name} · northmoor.example · Sightline</title>")), "{}", page.body);
-        assert_eq!(page.between("<h1>", "</h1>"), ["northmoor.example"]);
+        assert_eq!(page.between("<h1>", "</h1>"), ["<bdi dir=\"ltr\">northmoor.example</bdi>"]);
     }
     let refused = browser.get(&format!("{at}?classification=x&period=last_7_days")).await.expect(400);
     assert!(refused.body.contains("classification: "), "{}", refused.body);

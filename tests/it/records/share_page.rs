@@ -91,7 +91,10 @@ async fn the_page_shows_the_totals_and_every_day_of_the_operation() {
     }
     let line = page.split("<polyline class=\"current\" points=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(line.split(' ').count(), 28);
-    assert!(page.contains("<h1>northmoor.example</h1>") && page.contains("&lt;b&gt;Board&lt;/b&gt;"), "{page}");
+    assert!(
+        page.contains("<h1><bdi dir=\"ltr\">northmoor.example</bdi></h1>") && page.contains("&lt;b&gt;Board&lt;/b&gt;"),
+        "{page}"
+    );
 }
 
 #[tokio::test]

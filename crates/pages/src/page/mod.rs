@@ -49,7 +49,7 @@ const REST: &str = "<!-- rest -->";
 pub struct Page {
     title: String,
     /// The first heading, if it is not the title.
-    heading: Option<String>,
+    heading: Option<Markup>,
     status: StatusCode,
     navigation: Option<Navigation>,
     /// The documents that stand in the navigation. Pages without any are no documents.
@@ -81,8 +81,8 @@ impl Page {
 
     /// Returns the page with another first heading than its title.
     #[must_use]
-    pub fn heading(self, heading: impl Into<String>) -> Self {
-        Self { heading: Some(heading.into()), ..self }
+    pub fn heading(self, heading: Markup) -> Self {
+        Self { heading: Some(heading), ..self }
     }
 
     /// Returns the page with another status.
@@ -139,7 +139,7 @@ impl Page {
 
     /// The document around a body under its first heading, which is the title unless the page says otherwise.
     fn titled(&self, body: &Markup) -> String {
-        self.whole(&html! { h1 { (self.heading.as_ref().unwrap_or(&self.title)) } (body) })
+        self.whole(&html! { h1 { @match &self.heading { Some(heading) => (heading), None => (self.title) } } (body) })
     }
 
     fn whole(&self, main: &Markup) -> String {

@@ -36,29 +36,46 @@ fn table(dimension: FilterDimension) -> Table {
 pub fn said(condition: &FilterCondition, site: &str) -> Markup {
     let table = table(condition.dimension);
     let way = if condition.operator == FilterOperator::Equals { "" } else { named(condition.operator).1 };
+    let value = if way.is_empty() && table == Table::Pages {
+        cut(&name_on(site, &condition.value))
+    } else {
+        shown(table, condition.operator, &condition.value)
+    };
     html! {
         (table.row_name().to_lowercase()) " " (way) @if !way.is_empty() { " " }
-        bdi {
-            @if way.is_empty() && table == Table::Pages { (cut(&name_on(site, &condition.value))) }
-            @else { (shown(table, &condition.value)) }
-        }
+        bdi dir=[direction(table)] { (value) }
     }
 }
 
 /// A condition on the rows of a table, which is known from what stands before it.
 pub fn rule(table: Table, operator: FilterOperator, value: &str) -> Markup {
-    html! { (named(operator).1) " " bdi.quoted { (shown(table, value)) } }
+    quoted(table, operator, &shown(table, operator, value))
 }
 
-/// The value of a condition as people read it.
-fn shown(table: Table, value: &str) -> String {
-    if table == Table::Pages { cut(&readable(value)) } else { cut(value) }
+fn quoted(table: Table, operator: FilterOperator, value: &str) -> Markup {
+    html! { (named(operator).1) " " bdi.quoted dir=[direction(table)] { (value) } }
+}
+
+/// The direction of a value: that of a URL is fixed.
+fn direction(table: Table) -> Option<&'static str> {
+    (table == Table::Pages).then_some("ltr")
+}
+
+/// The value of a condition as people read it. Decoded, an expression would be another one.
+fn shown(table: Table, operator: FilterOperator, value: &str) -> String {
+    if table == Table::Pages && operator != FilterOperator::MatchesRegex { cut(&readable(value)) } else { cut(value) }
 }
 
 /// A condition with its dimension, as a part of a sentence.
 pub fn clause(condition: &FilterCondition) -> Markup {
     let table = table(condition.dimension);
     html! { "the " (table.row_name().to_lowercase()) " " (rule(table, condition.operator, &condition.value)) }
+}
+
+/// The same for a program that asks the question again: it has the value as it is, whole.
+pub fn raw_clause(condition: &FilterCondition) -> Markup {
+    let table = table(condition.dimension);
+    html! { "the " (table.row_name().to_lowercase()) " " (quoted(table, condition.operator, &condition.value)) }
 }
 
 /// Conditions as one sentence. A comma says that `and` binds tighter than `or`.
@@ -68,5 +85,56 @@ pub fn joined(conditions: impl Iterator<Item = (Option<FilterLogic>, Markup)>) -
             @if index > 0 { (if logic == Some(FilterLogic::Or) { ", or " } else { " and " }) }
             (words)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn condition(dimension: FilterDimension, operator: FilterOperator, value: &str) -> FilterCondition {
+        FilterCondition { dimension, operator, value: value.to_owned(), logic: None }
+    }
+
+    #[test]
+    fn values_are_decoded_for_people_unless_they_are_expressions_and_never_for_programs() {
+        use FilterDimension::{Page, Query};
+        use FilterOperator::{Contains, Equals, MatchesRegex};
+        for (dimension, operator, value, chip, words, raw) in [
+            (Page, Contains, "/%D7%A9", r#"page contains <bdi dir="ltr">/ש</bdi>"#, "/ש", "/%D7%A9"),
+            (
+                Page,
+                Equals,
+                "https://a.test/%D7%A9",
+                r#"page <bdi dir="ltr">/ש</bdi>"#,
+                "https://a.test/ש",
+                "https://a.test/%D7%A9",
+            ),
+            (
+                Page,
+                MatchesRegex,
+                "/%D7%A9(a|b)",
+                r#"page matches the expression <bdi dir="ltr">/%D7%A9(a|b)</bdi>"#,
+                "/%D7%A9(a|b)",
+                "/%D7%A9(a|b)",
+            ),
+            (Query, Contains, "100%25", "query contains <bdi>100%25</bdi>", "100%25", "100%25"),
+        ] {
+            let condition = condition(dimension, operator, value);
+            assert_eq!(said(&condition, "a.test").into_string(), chip);
+            let direction = if dimension == Page { r#" dir="ltr""# } else { "" };
+            for (drawn, value) in [(clause(&condition), words), (raw_clause(&condition), raw)] {
+                let quoted = format!(r#"<bdi class="quoted"{direction}>{value}</bdi>"#);
+                assert!(drawn.clone().into_string().ends_with(&quoted), "{}", drawn.into_string());
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_is_cut_for_people_only() {
+        let long = condition(FilterDimension::Query, FilterOperator::Contains, &"é".repeat(1_000));
+        let letters = |drawn: Markup| drawn.into_string().matches('é').count();
+        assert!(letters(clause(&long)) < 1_000);
+        assert_eq!(letters(raw_clause(&long)), 1_000);
     }
 }

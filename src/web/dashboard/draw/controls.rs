@@ -65,10 +65,8 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
 /// The question in print: the part of the traffic, and the address, which links and the browser show on a screen. The address of a share
 /// link is a secret, and paper is passed on.
 fn on_paper(opened: &Opened<'_>) -> Markup {
-    let class = opened.view.text("classification");
-    let class = opened.site.classes.iter().find(|(value, _)| class == Some(value));
     html! {
-        @if let Some((_, name)) = class { p.paper { "Only " bdi { (name) } } }
+        @if let Some((_, name)) = opened.class() { p.paper { "Only " bdi { (name) } } }
         @if let Door::Signed(_) = opened.door { p.paper.quiet-text { (opened.base_url.join(opened.asker.page.address())) } }
     }
 }

@@ -7,7 +7,7 @@ use search_engine::SearchType;
 use url::form_urlencoded::Serializer;
 
 use super::{
-    conditions::{clause, joined},
+    conditions::{joined, raw_clause},
     words,
 };
 use crate::web::dashboard::{
@@ -33,7 +33,7 @@ pub fn of(opened: &Opened<'_>, meta: &AnswerMeta, link: Option<&Link>, operation
                 details {
                     summary { "For your assistant" }
                     p {
-                        "Show me the search performance of " bdi { (opened.site.name) } " from " (meta.window.start_date) " to " (meta.window.end_date)
+                        "Show me the search performance of " bdi dir="ltr" { (opened.site.name) } " from " (meta.window.start_date) " to " (meta.window.end_date)
                         @if let Some(before) = meta.compare_window { ", against " (before.start_date) " to " (before.end_date) }
                         (slice(opened))
                         ". " "Explain the change in clicks and say what the tables leave out."
@@ -45,16 +45,14 @@ pub fn of(opened: &Opened<'_>, meta: &AnswerMeta, link: Option<&Link>, operation
     }
 }
 
-/// The slice of the page in words: the kind of search, the part of the traffic, and the conditions.
+/// The slice of the page for an assistant: the kind of search, the part of the traffic, and the conditions with their values as they are.
 fn slice(opened: &Opened<'_>) -> Markup {
     let view = &opened.view;
-    let class = view.text("classification").filter(|class| view.has_class(class));
-    let class = class.and_then(|class| opened.site.classes.iter().find(|(value, _)| value == class));
     html! {
         @if view.search_type() != SearchType::Web { ", search type " (kind::name(view.search_type())) }
-        @if let Some((value, name)) = class { ", only " bdi { (name) } " (classification " code { (value) } ")" }
+        @if let Some((value, name)) = opened.class() { ", only " bdi { (name) } " (classification " code { (value) } ")" }
         @if !view.filters.is_empty() {
-            ", where " (joined(view.filters.iter().map(|condition| (condition.logic, clause(condition)))))
+            ", where " (joined(view.filters.iter().map(|condition| (condition.logic, raw_clause(condition)))))
         }
     }
 }

@@ -127,8 +127,7 @@ impl Rows<'_> {
         let part = if most > 0 { row.clicks.unwrap_or_default() as f64 / most as f64 } else { 0.0 };
         let name = match &row.label {
             Some(label) => html! { bdi { (label) } },
-            None if self.table == Table::Pages => page_name(pages, &row.key),
-            None => html! { bdi { (cut(&row.key)) } },
+            None => name(self.table, pages, &row.key),
         };
         html! { (bar(part)) (row_link(self.page, self.view, self.table, &row.key, &name)) }
     }
@@ -152,15 +151,29 @@ pub fn cut(name: &str) -> String {
     name.chars().take(LONGEST_NAME).collect()
 }
 
-/// Draws the name of a page among others. Where it has no room, it breaks after a slash first.
+/// Draws the name of a row of a table. `pages` are those of its rows.
+pub fn name(table: Table, pages: &Pages, key: &str) -> Markup {
+    if table == Table::Pages {
+        page_name(pages, key)
+    } else {
+        html! { bdi { (cut(key)) } }
+    }
+}
+
+/// The title of a row: all of its key. The address of a page has no credentials.
+pub fn title(table: Table, key: &str) -> String {
+    if table == Table::Pages { address(key) } else { key.to_owned() }
+}
+
+/// Draws the name of a page among others, from left to right in every script. Where it has no room, it breaks after a slash first.
 pub fn page_name(pages: &Pages, address: &str) -> Markup {
     let shown = cut(&pages.name(address));
-    html! { bdi { @for (index, part) in shown.split_inclusive('/').enumerate() { @if index > 1 { wbr; } (part) } } }
+    html! { bdi dir="ltr" { @for (index, part) in shown.split_inclusive('/').enumerate() { @if index > 1 { wbr; } (part) } } }
 }
 
 /// Draws a row as a link to the question about it, on `page` or on this one.
 fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, name: &Markup) -> Markup {
-    let title = if table == Table::Pages { address(key) } else { key.to_owned() };
+    let title = title(table, key);
     html! {
         @match view.narrowed(page, table.dimension(), key) {
             Some(link) => a href=(link) title=(title) { (name) },
@@ -238,7 +251,7 @@ mod tests {
     #[test]
     fn a_page_is_shown_by_its_path_cut_to_a_length() {
         let page = |address: &str| page_name(&Pages::of([address]), address).into_string();
-        assert_eq!(page("https://www.example.com/a/%D7%A9/b?c=d"), "<bdi>/a/<wbr>ש/<wbr>b?c=d</bdi>");
+        assert_eq!(page("https://www.example.com/a/%D7%A9/b?c=d"), r#"<bdi dir="ltr">/a/<wbr>ש/<wbr>b?c=d</bdi>"#);
         let long = page(&format!("https://www.example.com/{}", "\u{e9}".repeat(2_000)));
         assert_eq!(long.chars().filter(|letter| *letter == 'é').count(), LONGEST_NAME - 1);
     }

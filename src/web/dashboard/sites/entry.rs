@@ -201,12 +201,12 @@ fn marks(site: &TrackedProperty, name: &SiteName, with_words: bool) -> Markup {
             button.quiet name=(forms::ACTION) value=(if site.favorite { UNFAVORITE } else { FAVORITE }) aria-pressed=(site.favorite.to_string()) {
                 span aria-hidden="true" { (star) }
                 span.visually-hidden[!with_words] { " Favourite" }
-                span.visually-hidden { ": " (name) }
+                span.visually-hidden { ": " (site_words::name(name)) }
             }
             " "
             button.quiet name=(forms::ACTION) value=(if site.hidden { UNHIDE } else { HIDE }) {
                 (if site.hidden { "Show again" } else { "Hide" })
-                span.visually-hidden { " " (name) }
+                span.visually-hidden { " " (site_words::name(name)) }
             }
         }
     }

@@ -92,7 +92,7 @@ async fn a_link_takes_the_days_the_traffic_and_the_conditions_of_the_view() {
     assert_eq!(links[0]["filters"], serde_json::from_str::<Value>(USA).unwrap());
     assert!(section(&desk.page().await, "links").contains(&words));
     desk.does(&[("do", "segments.delete"), ("id", segment["id"].as_str().unwrap())], "segments.deleted").await;
-    let kept = "The link keeps the segment of the moment when it was made: Pages whose address contains <bdi class=\"quoted\">/products/</bdi>. \
+    let kept = "The link keeps the segment of the moment when it was made: Pages whose address contains <bdi class=\"quoted\" dir=\"ltr\">/products/</bdi>. \
                 Later changes do not touch it.";
     holds(&desk.page().await, &["Pages of a segment that is gone, where the country".to_owned(), kept.to_owned()]);
     desk.does(&[("do", "links.make"), ("classification", "nonBranded")], "links.made").await;

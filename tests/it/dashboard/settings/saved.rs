@@ -53,10 +53,14 @@ async fn one_is_added_once_changed_and_deleted() {
         ]);
         assert_eq!(made[0]["conditions"], expected, "an empty row is none, and the first one joins nothing");
         let page = desk.page().await;
+        let (direction, other) =
+            if subject.starts_with("Pages") { (" dir=\"ltr\"", "<i>%E2%80%AEx") } else { ("", "<i>\u{202e}x") };
+        let quoted = |value: &str| format!("<bdi class=\"quoted\"{direction}>{value}</bdi>");
         let words = format!(
-            "{subject}contains <bdi class=\"quoted\">{text}</bdi>, or is exactly <bdi class=\"quoted\">{}</bdi> and does not \
-             contain <bdi class=\"quoted\">draft</bdi>.",
-            escaped(if subject.starts_with("Pages") { "<i>%E2%80%AEx" } else { "<i>\u{202e}x" })
+            "{subject}contains {}, or is exactly {} and does not contain {}.",
+            quoted(text),
+            quoted(&escaped(other)),
+            quoted("draft")
         );
         holds(&page, &[words, format!("<bdi>{}</bdi>", escaped(&name)), "fill=\"#12ab9f\"".to_owned()]);
         assert!(!page.body.contains(&name), "{}", page.body);

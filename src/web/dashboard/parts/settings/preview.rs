@@ -7,7 +7,7 @@ use poem_openapi::types::ParseFromJSON as _;
 
 use crate::web::dashboard::{
     draw::{
-        rows::{cut, page_name},
+        rows::{name, title},
         words,
     },
     forms::Sent,
@@ -65,9 +65,7 @@ fn largest(found: &ClassificationPreview, table: Table) -> Markup {
                     @for row in &found.largest {
                         tr {
                             th scope="row" {
-                                span title=(row.key) {
-                                    @if table == Table::Pages { (page_name(&pages, &row.key)) } @else { bdi { (cut(&row.key)) } }
-                                }
+                                span title=(title(table, &row.key)) { (name(table, &pages, &row.key)) }
                             }
                             td { (words::count(row.metrics.clicks)) }
                             td.second { (words::count(row.metrics.impressions)) }
