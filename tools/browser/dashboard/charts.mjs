@@ -54,7 +54,7 @@ export async function charts(page, expected, what) {
     const chart = found[at];
     if (current) {
       const values = current.map((day) => day[metric]);
-      const before = (previous ?? []).map((day) => day[metric]);
+      const before = (previous ?? []).map((day) => day?.[metric]);
       const all = [...pairsOf(chart.current, values, values.length), ...pairsOf(chart.previous, before, values.length)];
       const scale = scaled(all, metric);
       atValues(chart.current, values, `${what}, ${metric}`, values.length, scale);

@@ -1,5 +1,5 @@
 // The tables and charts that a page has to show, from the API's answers.
-import { HEADS, METRICS, change, changeOfRow, decimal, four, grouped, pages, percent, signed, weekday } from './words.mjs';
+import { HEADS, METRICS, beside, change, changeOfRow, decimal, four, grouped, pages, percent, signed, weekday } from './words.mjs';
 
 /** The most rows of a short table. */
 const SHORT = 6;
@@ -14,10 +14,10 @@ function names(table, rows) {
 const count = (number) => grouped(number);
 
 /** The days of a metric's chart as a table. */
-function days(metric, { series = [], previousSeries }) {
-  const head = ['Day', ...Object.values(HEADS), ...(previousSeries ? [`${HEADS[metric]} before`] : [])];
-  const before = (index) => previousSeries ? [METRICS[metric](previousSeries[index]?.[metric])] : [];
-  return { head, rows: series.map((day, index) => [weekday(day.date), ...four(day), ...before(index)]) };
+function days(metric, series, before) {
+  const head = ['Day', ...Object.values(HEADS), ...(before ? [`${HEADS[metric]} before`] : [])];
+  const rows = series.map((day) => [weekday(day.date), ...four(day), ...(before ? [METRICS[metric](before(day.date)?.[metric])] : [])]);
+  return { head, rows };
 }
 
 /** A table with all metrics. */
@@ -48,12 +48,14 @@ export function overview({ data, meta }, sparks, { metric, first }) {
   const compares = Boolean(meta.compareWindow);
   const trend = Boolean(sparks?.data.rows.some((row) => row.known));
   const shorts = ['countries', 'devices', 'searchAppearances'].filter((table) => data.tables[table]?.length);
+  const { series = [], previousSeries } = data;
+  const before = previousSeries && beside(meta, previousSeries);
   const changes = Object.keys(METRICS).map((of) => data.totals.change ? change(of, data.totals.change, true) : 'not compared');
   return {
     tiles: four(data.totals).map((value, index) => [value, changes[index]]),
-    charts: [{ metric, current: data.series, previous: data.previousSeries }],
+    charts: [{ metric, current: series, previous: before && series.map((day) => before(day.date)) }],
     tables: [
-      days(metric, data),
+      days(metric, series, before),
       ...(data.tables[first]?.length ? [wide(first, data.tables[first], { compares, trend })] : []),
       ...shorts.map((table) => short(table, data.tables[table], compares)),
     ],
@@ -80,9 +82,10 @@ export function table(table, { data, meta }) {
 }
 
 export function countries(answer, { data }) {
-  const named = data.countries.map((one) => ({ name: one.label ?? one.country, values: one.series.map((day) => day.clicks) }));
-  const series = [...named, ...(data.other ? [{ name: 'All others', values: data.other.series.map((day) => day.clicks) }] : [])];
   const dates = data.countries[0].series.map((day) => day.date);
+  const clicks = (days) => dates.map((date) => days.find((day) => day.date === date)?.clicks);
+  const named = data.countries.map((one) => ({ name: one.label ?? one.country, values: clicks(one.series) }));
+  const series = [...named, ...(data.other ? [{ name: 'All others', values: clicks(data.other.series) }] : [])];
   const own = table('countries', answer);
   return { ...own, charts: [{ lines: series.map(({ values }) => values) }], tables: [layers(dates, series, grouped), ...own.tables] };
 }
@@ -126,8 +129,9 @@ export function insights({ data }) {
   }));
   found.push(layers(dates, buckets, grouped), {
     head: ['Position', 'Queries', ...(previousDistribution ? ['Before'] : []), 'Clicks', 'Impressions'],
-    rows: distribution.map((row, index) => [
-      bucketName(row.bucket), grouped(row.queries), ...(previousDistribution ? [grouped(previousDistribution[index].queries)] : []),
+    rows: distribution.map((row) => [
+      bucketName(row.bucket), grouped(row.queries),
+      ...(previousDistribution ? [grouped(previousDistribution.find(({ bucket }) => bucket === row.bucket).queries)] : []),
       grouped(row.clicks), grouped(row.impressions),
     ]),
   });

@@ -82,6 +82,21 @@ export function later(date, count) {
   return new Date(Date.parse(date) + count * 86_400_000).toISOString().slice(0, 10);
 }
 
+/**
+ * Returns what finds, for a day of a window, the day of the other series that stands beside it. Windows of the same dates of two years are
+ * paired by date, and then 29 February has no partner; all others by the number of days since their start.
+ */
+export function beside({ window, compareWindow }, previousSeries) {
+  const days = new Map(previousSeries.map((day) => [day.date, day]));
+  const years = window.startDate.slice(0, 4) - compareWindow.startDate.slice(0, 4);
+  const earlier = (date) => `${date.slice(0, 4) - years}${date.slice(4)}`;
+  const isLeap = (year) => new Date(Date.UTC(year, 1, 29)).getUTCMonth() === 1;
+  const ends = (date) => (date.endsWith('-02-29') && !isLeap(date.slice(0, 4)) ? `${date.slice(0, 4)}-02-28` : date);
+  const isSame = (end) => ends(earlier(window[end])) === compareWindow[end];
+  if (years > 0 && isSame('startDate') && isSame('endDate')) return (date) => days.get(earlier(date));
+  return (date) => days.get(later(compareWindow.startDate, (Date.parse(date) - Date.parse(window.startDate)) / 86_400_000));
+}
+
 /** Returns what names each page of a list: its path, or its host and path where there are several hosts. The simulated ones have no escapes. */
 export function pages(keys) {
   const parts = (key) => key.match(/^https?:\/\/([^/?#]*)(.*)$/s) ?? [key, undefined, key];
