@@ -112,16 +112,15 @@ impl<'a> Sites<'a> {
     fn named(&self, text: &str) -> Vec<usize> {
         let text = text.trim();
         let key = sites::key(text);
-        let fits: [&dyn Fn(usize, &str) -> bool; 4] = [
-            &|at, site| sites::is_shown_as(site, &self.names[at], text),
-            &|_, site| Kind::of(site) == Some(Kind::WholeDomain) && sites::is_named(site, text),
-            &|_, site| sites::is_named(site, text),
-            &|_, site| bare(&sites::key(site)) == bare(&key),
+        let sites = &self.addresses;
+        let fits: [&dyn Fn(usize) -> bool; 4] = [
+            &|at| sites::is_shown_as(sites[at], &self.names[at], text),
+            &|at| Kind::of(sites[at]) == Some(Kind::WholeDomain) && sites::is_named(sites[at], text),
+            &|at| sites::is_named(sites[at], text),
+            &|at| bare(&sites::key(sites[at])) == bare(&key),
         ];
-        let fitting = |fits: &dyn Fn(usize, &str) -> bool| {
-            self.addresses.iter().enumerate().filter(|(at, site)| fits(*at, site)).map(|(at, _)| at).collect::<Vec<_>>()
-        };
-        fits.iter().map(|fits| fitting(fits)).find(|indexes| !indexes.is_empty()).unwrap_or_default()
+        let mut found = fits.iter().map(|fits| (0..sites.len()).filter(|at| fits(*at)).collect::<Vec<_>>());
+        found.find(|indexes| !indexes.is_empty()).unwrap_or_default()
     }
 }
 
