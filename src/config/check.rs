@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Config, table};
+use super::{Config, Secret, table};
 
 /// A setting, and what is allowed for it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +21,16 @@ pub(super) fn require(holds: bool, setting: &str) -> Result<(), Refusal> {
 /// Refuses `setting` unless `holds`. `allowed` is what the other settings leave to it.
 pub(super) fn allow(holds: bool, setting: &str, allowed: impl Into<String>) -> Result<(), Refusal> {
     if holds { Ok(()) } else { Err(Refusal { setting: setting.to_owned(), allowed: allowed.into() }) }
+}
+
+/// Refuses a client of which only the id or only the secret is set, or one of them is empty. `part` is the part of the settings that has both.
+pub(super) fn client(part: &str, id: Option<&str>, secret: Option<&Secret>) -> Result<(), Refusal> {
+    if id.is_none() && secret.is_none() {
+        return Ok(());
+    }
+    let allowed = format!("a text: {part}.client_id and client_secret are set together, or neither of them");
+    allow(id.is_some_and(|id| !id.is_empty()), &format!("{part}.client_id"), allowed.as_str())?;
+    allow(secret.is_some_and(|Secret(secret)| !secret.is_empty()), &format!("{part}.client_secret"), allowed)
 }
 
 impl Config {

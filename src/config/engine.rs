@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     IdentifierUrl, Secret, SecureUrl,
-    check::{Refusal, allow},
+    check::{Refusal, allow, client},
 };
 
 /// The search engine. Without URLs, it is the real one if `client_id` is set, otherwise the simulated one.
@@ -131,14 +131,7 @@ impl SearchEngine {
             "search_engine",
             "api_url, authorize_url, token_url, revoke_url and userinfo_url together, or none of them",
         )?;
-        let has_id = self.client_id.as_ref().map(|id| !id.is_empty());
-        let has_secret = self.client_secret.as_ref().map(|Secret(secret)| !secret.is_empty());
-        let missing = match (has_id, has_secret) {
-            (None, None) | (Some(true), Some(true)) => return Ok(()),
-            (Some(true), _) => "search_engine.client_secret",
-            _ => "search_engine.client_id",
-        };
-        allow(false, missing, "a text: search_engine.client_id and client_secret are set together, or neither of them")
+        client("search_engine", self.client_id.as_deref(), self.client_secret.as_ref())
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Secret,
-    check::{Refusal, allow},
+    check::{Refusal, allow, client},
 };
 
 /// The service's client at the introspection endpoint of `identity.issuer`. Without it, that endpoint is not asked.
@@ -38,11 +38,7 @@ impl Introspection {
             "identity.introspection.client_id",
             "nothing, because identity.issuer is not set: the embedded issuer's revocations are known here without a question",
         )?;
-        let beside = "identity.introspection.client_id and client_secret together, or neither of them";
-        let is_set = |text: Option<&str>| text.is_some_and(|text| !text.is_empty());
-        allow(is_set(self.client_id.as_deref()), "identity.introspection.client_id", beside)?;
-        let secret = self.client_secret.as_ref().map(|secret| secret.0.as_str());
-        allow(is_set(secret), "identity.introspection.client_secret", beside)
+        client("identity.introspection", self.client_id.as_deref(), self.client_secret.as_ref())
     }
 }
 
