@@ -43,6 +43,15 @@ pub enum EtagKind {
     Weak,
 }
 
+/// What the plan must include for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanPart {
+    /// A feature.
+    Feature(Feature),
+    /// Tracked properties.
+    Tracking,
+}
+
 /// The end of an operation that another one replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deprecated {
@@ -125,8 +134,8 @@ pub struct Operation {
     pub idempotency: Option<Idempotency>,
     /// On property-scoped operations: role that the caller needs on the property.
     pub role: Role,
-    /// Feature that the plan must include, if any.
-    pub feature: Option<Feature>,
+    /// What the plan must include, if anything.
+    pub plan: Option<PlanPart>,
     /// On reads: kind of the answer's tag.
     pub etag: EtagKind,
     /// On reads: true if the answer may cost the caller money at a provider. Such a read refuses `HEAD`, and
@@ -285,7 +294,11 @@ fn line(operation: &Operation) -> String {
         EtagKind::Strong => "strong",
         EtagKind::Weak => "weak",
     };
-    let plan = operation.feature.map_or_else(|| "-".to_owned(), |feature| format!("{feature:?}"));
+    let plan = match operation.plan {
+        Some(PlanPart::Feature(feature)) => format!("{feature:?}"),
+        Some(PlanPart::Tracking) => "Tracking".to_owned(),
+        None => "-".to_owned(),
+    };
     let scope = operation.scope.map_or("-", Scope::as_str);
     let columns = format!(
         "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role:<6} {etag:<6} {scope:<13} {plan}",

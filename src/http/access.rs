@@ -7,7 +7,7 @@ use api::{
     error::{ApiError, Code},
     json,
     models::Feature,
-    operation::{Access, Operation},
+    operation::{Access, Operation, PlanPart},
 };
 use common::{clock::Clock, digest::sha256_hex};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
@@ -26,9 +26,6 @@ use crate::{
         users::Member,
     },
 };
-
-/// The id of the operation that replaces the tracked selection. It needs a plan that tracks properties.
-const TRACKING: &str = "replacePropertyTracking";
 
 /// Everything that the layer needs.
 #[derive(Clone)]
@@ -72,20 +69,20 @@ impl Authorize {
     async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
         if !operation.is_property_scoped() {
             let entitlement = &admitted.member.entitlement;
-            let is_tracking = operation.id == TRACKING;
-            let included = match operation.feature {
-                Some(feature) => entitlement.require(feature, || error::Responsible::Caller),
-                None if is_tracking => entitlement.require_tracking(),
+            let included = match operation.plan {
+                Some(PlanPart::Feature(feature)) => entitlement.require(feature, || error::Responsible::Caller),
+                Some(PlanPart::Tracking) => entitlement.require_tracking(),
                 None => Ok(()),
             };
-            if included.is_err() && (is_tracking || operation.feature == Some(Feature::Team)) {
+            let names_properties = [PlanPart::Tracking, PlanPart::Feature(Feature::Team)];
+            if included.is_err() && operation.plan.is_some_and(|plan| names_properties.contains(&plan)) {
                 self.check_named(request, &admitted.member).await?;
             }
             return included.map_err(ApiError::from);
         }
         let now = self.clock.now();
         let access = admitted.access(&self.config, operation.role, now)?;
-        if let Some(feature) = operation.feature {
+        if let Some(PlanPart::Feature(feature)) = operation.plan {
             access.require_feature(feature)?;
         }
         if let Some(grant) = access.new_grant()

@@ -279,7 +279,11 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     let question =
         structs().next().map_or_else(|| quote!(None), |ty| quote!(<#ty as crate::params::Documented>::QUESTION));
     let summary = docs(&method.attrs);
-    let feature = op.plan.as_ref().map_or_else(|| quote!(None), |plan| quote!(Some(crate::models::Feature::#plan)));
+    let plan = match &op.plan {
+        None => quote!(None),
+        Some(plan) if plan == "tracking" => quote!(Some(crate::operation::PlanPart::Tracking)),
+        Some(feature) => quote!(Some(crate::operation::PlanPart::Feature(crate::models::Feature::#feature))),
+    };
     let (etag, paid, if_match) = (etag_of(op), op.paid, op.if_match);
     let takes_body = arguments.iter().any(|a| last_segment(&a.ty).is_some_and(|s| s == "Body"));
     let refused = op.if_match.then(|| quote!(crate::error::Code::PreconditionFailed));
@@ -294,7 +298,7 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
         crate::operation::Operation {
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
             access: crate::operation::Access::#access, scope: #scope, idempotency: #idempotency, role: crate::models::Role::#role,
-            feature: #feature, etag: #etag, is_paid: #paid, deprecated: #deprecated,
+            plan: #plan, etag: #etag, is_paid: #paid, deprecated: #deprecated,
             errors: &[#(crate::error::Code::#errors,)* #refused], path_parameters: &[#(#in_path),*], takes_if_match: #if_match, takes_body: #takes_body, params: &[#(#params),*], question: #question,
             docs: #summary,
         }

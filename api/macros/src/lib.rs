@@ -17,7 +17,7 @@ use proc_macro::TokenStream;
 /// - `#[access(Public)]` or `#[access(ShareToken)]`: default is `SessionOrOauth`;
 /// - `#[scope(SearchRead)]`, or `#[scope(none)]`: the scope that an access token needs; required where a token is taken;
 /// - `#[id(Tag)]`: the record that `{id}` names; required where it is not a property;
-/// - `#[plan(ShareLinks)]`: the feature that the plan must include;
+/// - `#[plan(ShareLinks)]`: the feature that the plan must include, or `#[plan(tracking)]`: it must include tracked properties;
 /// - `#[etag(Weak)]`: the kind of the answer's tag; default `Strong` on reads that take a token, else none;
 /// - `#[paid]`: the answer may cost the caller money at a provider;
 /// - `#[if_match]`: the write takes `If-Match`;

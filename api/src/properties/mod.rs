@@ -95,6 +95,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// properties tracked longest stay open; untracking them opens others. Only the owner of a property can track it. Without a plan every
     /// selection is refused.
     #[put("/api/properties/tracking")]
+    #[plan(tracking)]
     #[idempotency(ignored)]
     #[errors(InvalidRequest, SubscriptionRequired, PropertyQuotaExceeded, Forbidden, NotFound)]
     #[if_match]
