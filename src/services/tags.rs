@@ -2,7 +2,7 @@
 //!
 //! Positions count from 0 without gaps. Adding or removing a tag moves the later ones.
 
-use std::{collections::HashSet, ops::RangeInclusive};
+use std::{collections::HashSet, ops::RangeInclusive, sync::LazyLock};
 
 use api::{
     privacy::AuditAction,
@@ -23,7 +23,7 @@ use store::transaction::Transaction;
 use uuid::Uuid;
 
 use super::{
-    access::verified_email_key,
+    access::{facts::covers, verified_email_key},
     audit::Event,
     change::{AT_ONCE, Limit, MemberChange, Others, PropertyChange, etag, insert_all, trimmed},
     properties,
@@ -225,10 +225,14 @@ fn place(order: Option<u32>) -> Option<i32> {
 
 /// Selects a person's (`$1`) tags, each with the number of its properties that the person can see: their own, and those of a grant
 /// to the person's verified e-mail address (`$2`). The rule is that of [`properties::visible`].
-const COUNTED: &str = "SELECT t.*, (SELECT count(*) FROM property_tag c JOIN property p ON p.id = c.property_id AND p.tracked \
+static COUNTED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT t.*, (SELECT count(*) FROM property_tag c JOIN property p ON p.id = c.property_id AND p.tracked \
          LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = $2 \
-         WHERE c.tag_id = t.id AND (p.user_id = $1 OR g.all_properties OR EXISTS (SELECT 1 FROM team_grant_property n \
-         WHERE n.grant_id = g.id AND n.property_id = p.id))) AS carried FROM tag t WHERE t.user_id = $1";
+         WHERE c.tag_id = t.id AND (p.user_id = $1 OR {})) AS carried FROM tag t WHERE t.user_id = $1",
+        covers("g", "p.id")
+    )
+});
 
 /// A tag and the number of its properties that the person can see.
 #[derive(Debug, FromQueryResult)]
@@ -249,7 +253,7 @@ async fn counted(
     let email_key = verified_email_key(user, now).unwrap_or_default();
     let one = if id.is_some() { " AND t.id = $3" } else { "" };
     let values: Vec<Value> = [user.id.into(), email_key.into()].into_iter().chain(id.map(Value::from)).collect();
-    let sql = format!("{COUNTED}{one} ORDER BY t.position, t.name_key");
+    let sql = format!("{}{one} ORDER BY t.position, t.name_key", *COUNTED);
     let ask = Statement::from_sql_and_values(db.get_database_backend(), sql, values);
     Ok(Counted::find_by_statement(ask).all(db).await?)
 }

@@ -97,14 +97,25 @@ pub fn columns<E: EntityTrait>(alias: &str) -> String {
     E::Column::iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
-/// True if the property `p` is the user `u`'s own, or a grant to the user's verified address covers it.
-const VISIBLE: &str = "(p.user_id = u.id OR (u.email_verified AND EXISTS (SELECT 1 FROM team_grant v WHERE v.owner_id = p.user_id \
-                       AND v.email_key = u.email_key AND (v.all_properties OR EXISTS (SELECT 1 FROM team_grant_property w \
-                       WHERE w.grant_id = v.id AND w.property_id = p.id)))))";
+/// Returns the condition that the grant `grant` of its owner covers a property of theirs: it is for all of them, or for this one. `property`
+/// is the id.
+#[must_use]
+pub fn covers(grant: &str, property: &str) -> String {
+    format!(
+        "({grant}.all_properties OR EXISTS (SELECT 1 FROM team_grant_property covered \
+         WHERE covered.grant_id = {grant}.id AND covered.property_id = {property}))"
+    )
+}
 
-/// True if the grant `g` names the property `p`.
-pub const COVERED: &str =
-    "EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id) AS covered";
+/// Returns the condition that the property `p` is the user `u`'s own, or that a grant to the user's verified address covers it. How long ago
+/// the address was stated is checked afterwards ([`PropertyAccess::of`](super::PropertyAccess::of)).
+fn visible() -> String {
+    format!(
+        "(p.user_id = u.id OR (u.email_verified AND EXISTS (SELECT 1 FROM team_grant v WHERE v.owner_id = p.user_id \
+         AND v.email_key = u.email_key AND {})))",
+        covers("v", "p.id")
+    )
+}
 
 /// The columns of a property `p`, its owner and its account.
 static PROPERTY: LazyLock<String> = LazyLock::new(|| {
@@ -152,12 +163,14 @@ impl CallerSql {
         let Self { columns: own, tables, condition, property } = self;
         let (user, grant) = (columns::<user::Entity>("u"), columns::<team_grant::Entity>("g"));
         let with_property = format!(
-            "SELECT {user}, {own}, {}, {grant}, {COVERED} FROM {tables} \
-             LEFT JOIN property p ON p.id = {property} AND p.tracked AND {VISIBLE} LEFT JOIN users o ON o.id = p.user_id \
+            "SELECT {user}, {own}, {}, {grant}, {} AS covered FROM {tables} \
+             LEFT JOIN property p ON p.id = {property} AND p.tracked AND {} LEFT JOIN users o ON o.id = p.user_id \
              LEFT JOIN search_account a ON a.id = p.account_id \
              LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = u.email_key AND p.user_id <> u.id \
              WHERE {condition}",
-            *PROPERTY
+            *PROPERTY,
+            covers("g", "p.id"),
+            visible()
         );
         [format!("SELECT {user}, {own} FROM {tables} WHERE {condition}"), with_property]
     }
@@ -244,7 +257,7 @@ fn property_of(row: &QueryResult, may_be_granted: bool) -> Result<Option<Propert
     }))
 }
 
-/// Returns the grant `g` of a row with [`COVERED`], if it covers the property.
+/// Returns the grant `g` of a row, if it covers the property by the column `covered`, which [`covers`] makes.
 ///
 /// # Errors
 /// A column is missing.
@@ -253,6 +266,5 @@ pub fn grant_of(row: &QueryResult) -> Result<Option<team_grant::Model>, DbErr> {
         return Ok(None);
     }
     let grant = team_grant::Model::from_query_result(row, "g_")?;
-    let covers = grant.all_properties || row.try_get("", "covered")?;
-    Ok(covers.then_some(grant))
+    Ok(row.try_get::<bool>("", "covered")?.then_some(grant))
 }

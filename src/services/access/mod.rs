@@ -17,7 +17,7 @@ use sea_orm::{
 use store::transaction::Transaction;
 use uuid::Uuid;
 
-use self::facts::{LinkFacts, PropertyFacts};
+use self::facts::{LinkFacts, PropertyFacts, covers};
 pub use self::{
     people::{Authors, name_of, responsible, shown, verified_email_key},
     view::View,
@@ -202,8 +202,7 @@ impl PropertyAccess {
     /// Fails if the grant no longer covers the property. The statement that waits for the lock cannot tell, because it reads other
     /// tables as they were before.
     async fn check_covered(&self, tx: &Transaction, grant_id: Uuid) -> Result<(), Error> {
-        let sql = "SELECT 1 FROM team_grant g WHERE g.id = $1 AND (g.all_properties OR EXISTS \
-                   (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = $2))";
+        let sql = format!("SELECT 1 FROM team_grant g WHERE g.id = $1 AND {}", covers("g", "$2"));
         let values = [grant_id.into(), self.property().id.into()];
         let ask = Statement::from_sql_and_values(tx.get_database_backend(), sql, values);
         tx.query_one_raw(ask).await?.map(|_| ()).ok_or(Error::NotFound)
@@ -267,8 +266,11 @@ pub async fn is_member(
     now: DateTime<Utc>,
 ) -> Result<bool, Error> {
     let Some(email_key) = verified_email_key(person, now) else { return Ok(false) };
-    let sql = "SELECT 1 FROM property p JOIN team_grant g ON g.owner_id = p.user_id WHERE p.id = $1 AND p.tracked AND g.email_key = $2 \
-               AND (g.all_properties OR EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id))";
+    let sql = format!(
+        "SELECT 1 FROM property p JOIN team_grant g ON g.owner_id = p.user_id \
+         WHERE p.id = $1 AND p.tracked AND g.email_key = $2 AND {}",
+        covers("g", "p.id")
+    );
     let ask = Statement::from_sql_and_values(db.get_database_backend(), sql, [property.into(), email_key.into()]);
     Ok(db.query_one_raw(ask).await?.is_some())
 }

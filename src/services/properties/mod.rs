@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use super::{
     access::{
-        facts::{COVERED, columns, grant_of},
+        facts::{columns, covers, grant_of},
         responsible, role_of, shown, verified_email_key,
     },
     change::PropertyChange,
@@ -172,11 +172,12 @@ static VISIBLE: LazyLock<String> = LazyLock::new(|| {
     );
     format!(
         "SELECT {property}, {owner}, {account}, {grant}, f.favorite, f.hidden, \
-         {COVERED} \
+         {} AS covered \
          FROM property p JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id \
          LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = $2 \
          LEFT JOIN property_preference f ON f.property_id = p.id AND f.user_id = $1 \
-         WHERE p.tracked AND (p.user_id = $1 OR g.id IS NOT NULL)"
+         WHERE p.tracked AND (p.user_id = $1 OR g.id IS NOT NULL)",
+        covers("g", "p.id")
     )
 });
 
