@@ -11,6 +11,7 @@ pub mod body;
 pub mod classifications;
 pub mod discovery;
 pub mod document;
+pub mod envelope;
 pub mod error;
 pub mod filters;
 pub mod integrations;

@@ -22,10 +22,7 @@ pub async fn look_up<E: Endpoint>(
     next: Arc<E>,
     mut request: Request,
 ) -> Result<Response> {
-    let operation = operation::find(request.method(), request.uri().path());
-    if let Some(operation) = operation {
-        request.set_data(Asked(operation));
-    }
+    let operation = find(&mut request);
     let under_way = meter.as_deref().map(|meter| meter.begin(operation.map_or(OTHER, |operation| operation.id)));
     let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
     if let Some(under_way) = under_way {
@@ -33,6 +30,13 @@ pub async fn look_up<E: Endpoint>(
         under_way.answered(response.status().as_u16(), replayed);
     }
     Ok(response)
+}
+
+/// Looks up the operation of `request`, and makes it known to [`of`].
+pub(super) fn find(request: &mut Request) -> Option<&'static Operation> {
+    let operation = operation::find(request.method(), request.uri().path())?;
+    request.set_data(Asked(operation));
+    Some(operation)
 }
 
 /// Returns the operation of `request`, or `None` if its method and path are not in the operation table.

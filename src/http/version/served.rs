@@ -110,6 +110,7 @@ mod tests {
     use api::versions::Release;
 
     use super::*;
+    use crate::http::operation;
 
     fn served() -> Served {
         let releases = [
@@ -138,7 +139,9 @@ mod tests {
         ] {
             let request =
                 sent.iter().fold(Request::builder().uri_str(path), |request, date| request.header(HEADER, *date));
-            assert_eq!(served().asked(&request.finish()), expected, "{path} {sent:?}");
+            let mut request = request.finish();
+            operation::find(&mut request);
+            assert_eq!(served().asked(&request), expected, "{path} {sent:?}");
         }
     }
 
