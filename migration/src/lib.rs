@@ -14,6 +14,7 @@ mod m0007_device_codes;
 mod m0008_share_links;
 mod m0009_token_exchanges;
 mod m0010_client_secrets;
+mod m0011_room_of_annotations;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -33,6 +34,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_share_links::Migration),
             Box::new(m0009_token_exchanges::Migration),
             Box::new(m0010_client_secrets::Migration),
+            Box::new(m0011_room_of_annotations::Migration),
         ]
     }
 }

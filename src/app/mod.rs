@@ -37,7 +37,7 @@ use crate::{
 pub use self::{
     basis::mailer,
     check::{Tried, try_settings},
-    data::{migrate, open_database, open_existing_database},
+    data::{check_for_database, connect, make_data_folder, migrate, open_database, open_existing_database},
     http_clients::{http_client, http_client_to, http_settings, local_http_client},
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},

@@ -1,5 +1,6 @@
 //! The commands: their names, arguments and actions.
 
+pub mod backup;
 pub mod check;
 pub mod client;
 mod greeting;
@@ -20,6 +21,7 @@ use clap::{Args, Parser, Subcommand};
 use common::{clock::Clock, random::Random};
 
 use self::{
+    backup::{Backup, Restore, backup, restore},
     client::{ClientCommand, client},
     keys::{KeysCommand, keys},
     remote::{
@@ -88,6 +90,10 @@ pub enum Command {
     Health,
     /// Apply pending database migrations.
     Migrate,
+    /// Copy the SQLite database to a new file while the service runs, and verify the copy.
+    Backup(Backup),
+    /// Put a copy of the SQLite database in an empty place, and verify it.
+    Restore(Restore),
     /// Run the simulated search engine.
     Simulator(Simulator),
     /// Set, show or list the plans of people.
@@ -183,6 +189,8 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
             app::migrate(&Config::of_process()?).await?;
             say(&Text::line("the database is up to date"))?;
         }
+        Command::Backup(options) => say(&backup(&options, &Config::of_process()?).await?)?,
+        Command::Restore(options) => say(&restore(&options, &Config::of_process()?).await?)?,
         Command::Subscription(command) => {
             say(&subscription(&command, &Config::of_process()?, &clock).await?)?;
         }
@@ -295,6 +303,8 @@ mod tests {
             "sightline health",
             "sightline migrate",
             "sightline settings",
+            "sightline backup copy.db",
+            "sightline restore copy.db",
             "sightline subscription list",
             "sightline subscription show --user ann@test.example",
             "sightline subscription set --user ann --plan agency",

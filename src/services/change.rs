@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use common::{digest::opaque_tag_of, random::Random};
 use entity::user;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, EntityTrait, QuerySelect, Select,
-    sea_query::{Asterisk, Expr, Func},
+    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, DbBackend, EntityTrait, QuerySelect, Select,
+    sea_query::{Asterisk, Expr, ExprTrait, Func},
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -254,7 +254,7 @@ impl Others {
     ) -> Result<Self, Error> {
         QuerySelect::query(&mut others).clear_order_by();
         let sum = |of: Expr| Func::coalesce([Expr::from(Func::sum(of)), Expr::val(0)]);
-        let bytes = text.map_or_else(|| Expr::val(0), |text| Func::cust("octet_length").arg(text.into_expr()).into());
+        let bytes = text.map_or_else(|| Expr::val(0), |text| bytes_of(db.get_database_backend(), text.into_expr()));
         let same_key = same_key.map_or_else(|| Expr::val(0), |same_key| Expr::case(same_key, 1).finally(0).into());
         let counted = others.select_only().expr(Func::count(Expr::col(Asterisk))).expr(sum(bytes)).expr(sum(same_key));
         let (count, bytes, same_key): (i64, i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
@@ -292,6 +292,14 @@ impl Others {
             Err(Error::invalid(format!("name: {name:?} is taken (ignoring case); choose another")))
         }
     }
+}
+
+/// The length of a text in bytes, as the index of annotations has it. `SQLite` has `octet_length` since version 3.43 only.
+fn bytes_of(backend: DbBackend, text: Expr) -> Expr {
+    if backend == DbBackend::Sqlite {
+        return Func::cust("length").arg(ExprTrait::cast_as(text, "BLOB")).into();
+    }
+    Func::cust("octet_length").arg(text).into()
 }
 
 /// Inserts rows. Splits them into statements that stay below the database's limit of parameters.

@@ -123,7 +123,7 @@ pub fn folder(url: &str) -> Option<PathBuf> {
     file_of(url)?.parent().map(Path::to_owned)
 }
 
-fn file_of(url: &str) -> Option<PathBuf> {
+pub(crate) fn file_of(url: &str) -> Option<PathBuf> {
     if !url.starts_with("sqlite:") || url.contains(":memory:") {
         return None;
     }
@@ -181,7 +181,7 @@ fn keep_private(options: &SqliteConnectOptions, url: &str) {
 }
 
 /// The file whose name is that of `path` and `ending`.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(ending);
     path.into()

@@ -1,5 +1,6 @@
 //! Storage: the database's connections, transactions and commits, and rate limits, which are kept in the process.
 
+pub mod backup;
 pub mod caller_limits;
 pub mod commits;
 pub mod database;

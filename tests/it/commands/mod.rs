@@ -1,5 +1,6 @@
 //! Tests of the `sightline` command without a configured database: it always uses `SQLite`.
 
+mod backup;
 mod databases;
 mod secrets;
 
