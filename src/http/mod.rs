@@ -18,6 +18,7 @@ pub mod error_map;
 pub mod errors;
 pub mod failures;
 pub mod headers;
+pub mod host;
 pub mod idempotency;
 pub mod methods;
 pub mod operation;
@@ -128,6 +129,8 @@ pub fn stack(
         .at(TOOLS, tools)
         .nest_no_strip("/", open)
         .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
+        .boxed()
+        .around(host::check)
         .boxed()
         .around(over_limit::refuse)
         .boxed()

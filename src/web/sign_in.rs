@@ -17,7 +17,7 @@ use pages::{
     attempts::{self, SpentAttempts},
     cookie::{self, AttemptCookies},
     form,
-    own_host::on_own_host,
+    own_host::{on_own_host, under_base},
     page::Page,
     paths::Paths,
 };
@@ -212,6 +212,10 @@ fn attempt(remembered: &Remembered) -> Attempt {
 
 #[handler]
 async fn login(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> poem::Result<Response> {
+    // The browser comes back to `base_url`, and has to have the cookie there.
+    if let Some(own) = under_base(&sign_in.base_url, request) {
+        return Ok(redirect(&own));
+    }
     let begin = Begin::of(request)?;
     let return_to = begin.return_to.clone().unwrap_or_else(|| account::PATH.to_owned());
     Ok(sign_in.leave(request.headers(), begin).await.unwrap_or_else(|error| page(&error, &return_to)))

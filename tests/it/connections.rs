@@ -372,3 +372,25 @@ async fn missing_bodies_leave_a_proxys_connections_to_other_clients() {
         String::from_utf8_lossy(&answer)
     );
 }
+
+#[tokio::test]
+async fn a_request_whose_host_cannot_be_read_is_refused() {
+    let app = TestApp::start(|_| {}).await;
+    for (head, status) in [
+        ("GET /api/health HTTP/1.1\r\n", "400"),
+        ("GET /docs HTTP/1.1\r\nHost: a\r\nHost: a\r\n", "400"),
+        ("GET /api/health HTTP/1.1\r\nHost: a b\r\n", "400"),
+        ("GET /mcp HTTP/1.1\r\nHost: user@a\r\n", "400"),
+        ("GET /api/health HTTP/1.1\r\nHost: a/b\r\n", "400"),
+        ("GET /api/health HTTP/1.1\r\nHost: [::1]:80\r\n", "200"),
+        ("GET /api/health HTTP/1.1\r\nHost: search.example.org:8443\r\n", "200"),
+        ("GET /api/health HTTP/1.1\r\nHost: a_b.internal\r\n", "200"),
+        ("GET /api/health HTTP/1.0\r\n", "200"),
+    ] {
+        let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).await.unwrap();
+        let answer = String::from_utf8(rest(&mut stream).await).unwrap();
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{head}: {answer}");
+        assert!(status == "200" || answer.contains("Host: send it once"), "{head}: {answer}");
+    }
+}

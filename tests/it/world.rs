@@ -93,6 +93,24 @@ async fn booleans_are_read_as_every_language_writes_them() {
 }
 
 #[tokio::test]
+async fn a_sign_in_that_begins_at_another_name_of_this_machine_goes_on_at_the_services_own() {
+    let app = TestApp::start(|_| {}).await;
+    let base = &app.service.base_url;
+    let port = base.rsplit(':').next().unwrap();
+    for (host, leads_to_base) in [("localhost", true), ("[::1]", true), ("127.0.0.1", false)] {
+        let host = format!("{host}:{port}");
+        let path = "/auth/login?return_to=/account&login_hint=owner";
+        let answer = app.anonymous().send(Method::GET, path, None, &[("host", &host)]).await.expect(303);
+        assert_eq!(answer.header("location") == format!("{base}{path}"), leads_to_base, "{host}");
+        assert_eq!(
+            answer.header("set-cookie").is_empty(),
+            leads_to_base,
+            "{host}: a cookie of another name never comes back"
+        );
+    }
+}
+
+#[tokio::test]
 async fn one_browser_is_signed_in_to_two_services_of_one_host() {
     let (here, there) = (TestApp::start(|_| {}).await, TestApp::start(|_| {}).await);
     let (here, there) = (&here.service.base_url, &there.service.base_url);

@@ -34,6 +34,15 @@ pub fn is_for(base: &BaseUrl, request: &Request) -> bool {
     !base.is_loopback() || is_addressed(base.url(), &names(request))
 }
 
+/// Returns the address of `request` at `base`, if it was sent to another name of this machine, such as `localhost` for `127.0.0.1`. Browsers keep
+/// the cookies of the two apart.
+#[must_use]
+pub fn under_base(base: &BaseUrl, request: &Request) -> Option<String> {
+    let is_base = |name: &&str| name.eq_ignore_ascii_case(base.url().authority());
+    let differs = base.is_loopback() && !names(request).iter().all(is_base);
+    differs.then(|| base.join(request.original_uri().path_and_query().map_or("/", |path| path.as_str())))
+}
+
 /// Returns every host name in a request: in `Host`, and in the request target (the only place in HTTP/2).
 fn names(request: &Request) -> Vec<&str> {
     let lines = request.headers().get_all(HOST).iter().map(|line| line.to_str().unwrap_or_default());
