@@ -2,7 +2,7 @@
 //!
 //! A setting is a field with a default, and a row of docs/SETTINGS.md. `table.rs` says what is read from the field.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::Path};
 
 use api::versions::{RELEASES, Release};
 use common::base_url::BaseUrl;
@@ -232,8 +232,11 @@ impl Config {
     /// The database URL, or its default.
     #[must_use]
     pub fn database_url(&self) -> String {
-        // The driver decodes the path of its URL.
-        let folder = || self.data_dir.replace('%', "%25").replace('?', "%3F");
+        // The driver decodes the path of its URL, and takes what stands before the first slash for a host.
+        let folder = || {
+            let here = if Path::new(&self.data_dir).is_absolute() { "" } else { "./" };
+            format!("{here}{}", self.data_dir.replace('%', "%25").replace('?', "%3F"))
+        };
         self.database.url.clone().unwrap_or_else(|| format!("sqlite://{}/sightline.db?mode=rwc", folder()))
     }
 

@@ -61,6 +61,12 @@ fn a_data_folder_is_the_one_that_is_named() {
         let file = store::database::missing_file(&config.database_url());
         assert_eq!(file, Some(data_dir.join("sightline.db")), "{name}");
     }
+    for name in ["da ta/x", "da ta", "a:b", "[a]", "a|b", "a^b", "a?b", "a%20b", "@", "..", "."] {
+        let config = Config { data_dir: name.to_owned(), ..Config::default() };
+        let file = store::database::missing_file(&config.database_url());
+        let expected = std::path::absolute(std::path::Path::new(name).join("sightline.db")).unwrap();
+        assert_eq!(file, Some(expected), "{name}");
+    }
 }
 
 #[test]
