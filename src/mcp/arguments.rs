@@ -14,7 +14,7 @@ use super::{
     dates::Named,
     offer::Offer,
     schema::DEFAULT_COMPARISON,
-    values::{compare, json_text, period, string, text, whole, without_fraction},
+    values::{compare, json_text, period, string, text, whole},
 };
 
 /// The comparison that whole months do not mean literally, and the one that they mean by it.
@@ -51,7 +51,7 @@ pub struct Size {
     pub has_series: bool,
 }
 
-/// Reads the `arguments` of a call of `offer`.
+/// Reads the `arguments` that a call of `offer` means.
 ///
 /// # Errors
 /// `invalid_request`, with a hint that names the argument and the way out.
@@ -60,8 +60,8 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     let is_kind = |name: &str| name == "kind" && !declared.kind.is_empty();
     // Some programs send a tool without arguments one that they make up, because their models cannot send none.
     let takes_none = known.is_empty() && offer.elsewhere.is_empty();
-    let given = arguments.into_iter().filter(|(name, value)| !value.is_null() && !is_kind(name) && !takes_none);
-    let given: Vec<(String, Value)> = given.map(|(name, value)| (name, without_fraction(value))).collect();
+    let is_given = |name: &str, value: &Value| !value.is_null() && !is_kind(name) && !takes_none;
+    let given: Vec<(String, Value)> = arguments.into_iter().filter(|(name, value)| is_given(name, value)).collect();
     if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
         let refusal = if let Some(chooser) = offer.elsewhere.get(name) {
             format!("needs {chooser} beside it")
@@ -182,7 +182,7 @@ mod tests {
 
     fn call(tool: &str, arguments: &Value) -> Result<Call, ApiError> {
         let offers = Offers::of(&document(&Locations::relative()));
-        let arguments = arguments.as_object().unwrap().clone();
+        let arguments = offers.meant(tool, arguments.as_object().unwrap().clone());
         read(offers.find(tool, &arguments).unwrap()?, arguments)
     }
 

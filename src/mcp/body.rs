@@ -1,5 +1,6 @@
 //! Questions that an operation takes in its body.
 
+use api::json;
 use serde_json::Value;
 
 use super::{arguments::Call, offer::Offer};
@@ -12,7 +13,7 @@ impl Call {
         }
         let value = |name: &str, text: String| {
             let is_json = offer.is_list(name) || offer.is_of(name, "integer");
-            if is_json { serde_json::from_str(&text).unwrap_or(Value::String(text)) } else { Value::String(text) }
+            if is_json { json::parse(text.as_bytes()).unwrap_or(Value::String(text)) } else { Value::String(text) }
         };
         let fields = self.query.drain(..).map(|(name, text)| {
             let value = value(&name, text);
@@ -35,7 +36,7 @@ mod tests {
 
     fn call(tool: &str, arguments: &Value) -> Result<Call, ApiError> {
         let offers = Offers::of(&document(&Locations::relative()));
-        let arguments = arguments.as_object().unwrap().clone();
+        let arguments = offers.meant(tool, arguments.as_object().unwrap().clone());
         read(offers.find(tool, &arguments).unwrap()?, arguments)
     }
 
@@ -56,7 +57,7 @@ mod tests {
     #[test]
     fn a_refusal_says_which_arguments_go_with_dimensions() {
         let refusal =
-            call("get_performance", &json!({ "property": "a", "dimensions": [], "scope": "all" })).unwrap_err();
+            call("get_performance", &json!({ "property": "a", "dimensions": ["query"], "scope": "all" })).unwrap_err();
         let hint = refusal.hint.unwrap();
         assert!(hint.starts_with("scope: is not an argument of this tool beside dimensions; it takes "), "{hint}");
         let hint = call("get_performance", &json!({ "property": "a", "offset": 5 })).unwrap_err().hint.unwrap();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     catalogue::{self, Declaration, Effect},
     schema::{Arguments, Document, Object},
-    values::without_fraction,
+    values::typed,
 };
 
 /// The beginning of the description of a tool with kinds.
@@ -47,19 +47,21 @@ impl Offers {
         Self { offers, tools }
     }
 
-    /// Returns the arguments that a call of the tool `name` means. Forms and the strict modes of models send every argument, so one that is
-    /// optional and empty, or equal to its declared default, is as if it had not been sent.
+    /// Returns the arguments that a call of the tool `name` means, each in the type of its schema. Forms and the strict modes of models send
+    /// every argument, so one that is optional and empty, or equal to its declared default, is as if it had not been sent.
     #[must_use]
-    pub fn meant(&self, name: &str, mut arguments: Object) -> Object {
+    pub fn meant(&self, name: &str, arguments: Object) -> Object {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else { return arguments };
         let schema = &tool.input_schema;
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let default = |name: &str| properties?.get(name)?.get("default");
-        let is_default = |name: &str, value: &Value| default(name) == Some(&without_fraction(value.clone()));
-        arguments.retain(|name, value| is_required(name) || !(is_empty(value) || is_default(name, value)));
-        arguments
+        let properties = schema.get("properties").unwrap_or(&Value::Null);
+        let of = |name: &str| &properties[name];
+        let is_default = |name: &str, value: &Value| of(name).get("default") == Some(value);
+        let mut meant: Object =
+            arguments.into_iter().map(|(name, value)| (name.clone(), typed(of(&name), value))).collect();
+        meant.retain(|name, value| is_required(name) || !(is_empty(value) || is_default(name, value)));
+        meant
     }
 
     /// Returns what a call of the tool `name` with `arguments` does. `None` if there is no such tool.
@@ -70,7 +72,7 @@ impl Offers {
         let mut kinds = self.offers.iter().filter(|offer| offer.declaration.name == name);
         let first = kinds.clone().next()?;
         if first.declaration.kind.is_empty() {
-            let is_given = |name: &str| arguments.get(name).is_some_and(|value| !value.is_null());
+            let is_given = |name: &str| arguments.contains_key(name);
             let chosen = kinds.find(|offer| offer.declaration.chosen_by.is_some_and(is_given));
             return Some(Ok(chosen.unwrap_or(first)));
         }
@@ -211,6 +213,7 @@ mod tests {
             ("list_properties", json!({ "search": "", "days": 28, "sort": "-clicks" }), json!({})),
             ("list_properties", json!({ "days": 28.0, "search": "shop" }), json!({ "search": "shop" })),
             ("list_properties", json!({ "days": 7, "favorite": null }), json!({ "days": 7 })),
+            ("list_properties", json!({ "days": "28.0", "favorite": "null", "tag": "null" }), json!({ "tag": "null" })),
             (
                 "list_properties",
                 json!({ "days": 28, "sort": "-clicks", "compareTo": "previous_period" }),

@@ -1,18 +1,36 @@
 //! Reads the value of an argument.
 
 use analytics::period::{NAMES, Period};
-use api::{error::ApiError, models::Compare, params::ParamValue as _};
+use api::{error::ApiError, json, models::Compare, params::ParamValue as _};
 use serde_json::Value;
 
 use super::round::whole_number;
 
-/// Writes `1.0` as `1`. JSON Schema holds both for an integer, the operations only one.
+/// Returns `value` in the type of `schema`, where it can be read in it. Some models and clients write every value as text, and JSON Schema
+/// holds `1.0` for an integer.
 #[must_use]
-pub fn without_fraction(value: Value) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(whole_number(number)),
-        other => other,
+pub fn typed(schema: &Value, value: Value) -> Value {
+    match (schema["type"].as_str().unwrap_or_default(), value) {
+        ("boolean", value @ (Value::String(_) | Value::Number(_))) => flag(&value).unwrap_or(value),
+        ("integer" | "number", Value::Number(number)) => Value::Number(whole_number(number)),
+        ("array", Value::Array(items)) => items.into_iter().map(|item| typed(&schema["items"], item)).collect(),
+        ("object", Value::Object(fields)) => {
+            let of = |name: &str| &schema["properties"][name];
+            fields.into_iter().map(|(name, field)| (name.clone(), typed(of(&name), field))).collect()
+        }
+        ("integer" | "number" | "array" | "object", Value::String(text)) => match json::parse(text.as_bytes()) {
+            Ok(Value::Null) => Value::Null,
+            Ok(read) if !read.is_string() => typed(schema, read),
+            _ => Value::String(text),
+        },
+        (_, value) => value,
     }
+}
+
+/// Reads a boolean as every language writes it.
+fn flag(value: &Value) -> Option<Value> {
+    let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if written == "null" { Some(Value::Null) } else { bool::parse(&written).ok().map(Value::Bool) }
 }
 
 /// Returns a text.
@@ -38,20 +56,18 @@ pub fn text(name: &str, value: &Value) -> Result<String, ApiError> {
     }
 }
 
-/// Returns the conditions as the operation takes them. A model may have encoded them already.
+/// Returns a list as the operation takes it. Text that is no list is judged there.
 #[must_use]
 pub fn json_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns a whole number from 1 to `most`. A model may have quoted it.
+/// Returns a whole number from 1 to `most`.
 ///
 /// # Errors
 /// `invalid_request` for every other value.
 pub fn whole(name: &str, value: &Value, most: u64) -> Result<u64, ApiError> {
-    let digits = |text: &&str| text.bytes().all(|letter| letter.is_ascii_digit());
-    let number = value.as_u64().or_else(|| value.as_str().filter(digits)?.parse().ok());
-    let number = number.filter(|number| (1..=most).contains(number));
+    let number = value.as_u64().filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| ApiError::invalid(name, &format!("must be a whole number from 1 to {most}")))
 }
 
