@@ -49,7 +49,6 @@ impl IdentityProvider {
     /// Redeems a code (`grant_type=authorization_code`).
     pub(super) async fn redeem(&self, client_id: &str, form: &Parameters) -> Result<Response, OAuthError> {
         let code = form.require("code", "code is missing.")?;
-        let redirect_uri = form.require("redirect_uri", "redirect_uri is missing.")?;
         let verifier = form.require("code_verifier", "code_verifier is missing: PKCE is required.")?;
         if !is_verifier(verifier) {
             return Err(refused("invalid_request", "code_verifier must have 43 to 128 unreserved characters."));
@@ -57,8 +56,9 @@ impl IdentityProvider {
         let now = self.clock.now();
         let row = Entity::find_by_id(sha256_hex(code)).one(&self.db).await?.ok_or_else(unusable)?;
         let grant = grants::find(&self.db, row.grant_id).await?.ok_or_else(unusable)?;
+        // Clients of OAuth 2.1 do not repeat the address: the verifier binds the code (section 10.2).
         let is_bound = grant.client_id == client_id
-            && row.redirect_uri == redirect_uri
+            && form.get("redirect_uri").is_none_or(|redirect_uri| row.redirect_uri == redirect_uri)
             && same(&pkce_challenge(verifier), &row.challenge);
         // Somebody else holds the code, or the person signed out, or lost their sessions with their password.
         if !is_bound || !self.is_running(grant.issuer_session_id).await? {

@@ -145,6 +145,34 @@ async fn a_code_works_once_for_its_client_address_and_verifier() {
     issuer.redeem(&client, &code, &[]).await.refused("invalid_grant");
 }
 
+/// OAuth 2.1 has no `redirect_uri` in a token request. The verifier binds the code to the client that asked for it.
+#[tokio::test]
+async fn a_code_is_redeemed_without_its_address_by_the_holder_of_the_verifier_alone() {
+    let issuer = TestIssuer::start().await;
+    let client = issuer.client_at(&[REDIRECT_URI, "https://app.example/cb"]).await;
+    let other = issuer.client().await;
+    let redeem = async |code: &str, more: &[(&'static str, &str)]| {
+        let more: Vec<_> = [("redirect_uri", "")].into_iter().chain(more.iter().copied()).collect();
+        issuer.redeem(&client, code, &more).await
+    };
+    let code = issuer.code(&client, &[]).await;
+    let redeemed = redeem(&code, &[]).await;
+    assert_eq!(redeemed.status, 200, "{}", redeemed.body);
+    assert_eq!(issuer.api(text(&redeemed.json(), "access_token")).await.status, 200);
+
+    // A thief has the code, and not the verifier.
+    let wrong = "x".repeat(43);
+    for change in [("code_verifier", wrong.as_str()), ("client_id", &other), ("redirect_uri", "https://app.example/cb")]
+    {
+        let code = issuer.code(&client, &[]).await;
+        redeem(&code, &[change]).await.refused("invalid_grant");
+        redeem(&code, &[]).await.refused("invalid_grant");
+    }
+    let code = issuer.code(&client, &[]).await;
+    redeem(&code, &[("code_verifier", "")]).await.refused("invalid_request");
+    assert_eq!(redeem(&code, &[]).await.status, 200);
+}
+
 #[tokio::test]
 async fn the_token_endpoint_refuses_malformed_requests() {
     let issuer = TestIssuer::start().await;
@@ -158,7 +186,6 @@ async fn the_token_endpoint_refuses_malformed_requests() {
         (("client_id", "nobody"), "invalid_client"),
         (("client_secret", "x"), "invalid_client"),
         (("code", ""), "invalid_request"),
-        (("redirect_uri", ""), "invalid_request"),
         (("code_verifier", ""), "invalid_request"),
         (("code_verifier", "short"), "invalid_request"),
     ] {
