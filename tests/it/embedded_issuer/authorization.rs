@@ -138,7 +138,8 @@ async fn the_form_needs_the_browser_it_was_shown_to() {
     assert_eq!(unasked.status, 400, "consent needs the browser, too");
     let agreed = send(both, allow).await.redirect();
     assert!(agreed.contains_key("code"));
-    let cancelled = send(cookie.clone(), vec![("csrf", token.to_owned())]).await.redirect();
+    let cancel = vec![("csrf", token.to_owned()), ("decision", "cancel".to_owned())];
+    let cancelled = send(cookie.clone(), cancel).await.redirect();
     assert_eq!(cancelled["error"], "access_denied");
     assert_eq!(send(cookie.clone(), vec![person.clone()]).await.status, 400);
     assert_eq!(send(cookie.clone(), vec![("csrf", "x".repeat(43)), person.clone()]).await.status, 400);

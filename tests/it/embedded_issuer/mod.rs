@@ -12,6 +12,7 @@ mod device_limits;
 mod documents;
 mod flow;
 mod forged;
+mod forms;
 mod keys;
 mod links;
 mod mail;

@@ -53,7 +53,10 @@ pub(super) async fn decide(
         Some("enter") => sign_in::enter(provider, &asked, request, &form).await,
         Some("switch") => Ok(redirect(&asked.with_other_account())),
         Some("allow") => provider.allow(&asked, request, &form).await,
-        _ => provider.decline(&asked, request).await,
+        Some("cancel") => provider.decline(&asked, request).await,
+        // A script that sends a form, as password managers do, names no button.
+        None if form.get("password").is_some() => sign_in::enter(provider, &asked, request, &form).await,
+        _ => Ok(redirect(&asked.action())),
     };
     Ok(answer?)
 }
@@ -132,7 +135,7 @@ impl IdentityProvider {
     async fn choose(&self, asked: &ValidRequest, request: &Request, name: &str) -> Result<Response, OAuthError> {
         match self.settings.demo_by_name(name) {
             Some(person) => sign_in::choose(self, asked, request, person).await,
-            None => self.decline(asked, request).await,
+            None => Ok(redirect(&asked.action())),
         }
     }
 

@@ -86,7 +86,8 @@ pub(super) async fn decide(
         Err(NotWaiting::Told(problem)) => return Ok(code_form(provider, request, &signed_in, Some(problem))),
         Err(NotWaiting::Failed(error)) => return Err(error.into()),
     };
-    let Some(decision) = form.get("decision") else {
+    // A script that sends a form names no button.
+    let Some(decision @ ("allow" | "deny")) = form.get("decision") else {
         let question = provider.question_of(&signed_in, &waiting).await?;
         return Ok(details(provider, request, &signed_in, &waiting, &question));
     };
