@@ -76,6 +76,11 @@ impl Parameters {
         self.get(name).ok_or_else(|| refused("invalid_request", missing))
     }
 
+    /// Returns every parameter, in their order.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns every value of a parameter.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())

@@ -3,12 +3,15 @@
 use url::form_urlencoded::{Serializer, parse};
 
 use crate::{
+    parameters::Parameters,
     request::{AuthorizationRequest, ReturnAddress},
     sessions::SignedIn,
 };
 
 /// A `max_age` below this many seconds asks for a sign-in now. Repeated after the sign-in, it would ask again and again.
 const SHORT_AGE: u32 = 300;
+/// The most bytes of a query that a posted request becomes. Many proxies take no longer line.
+const MOST_QUERY_BYTES: usize = 8_000;
 
 /// A valid authorization request.
 pub(super) struct ValidRequest {
@@ -18,10 +21,20 @@ pub(super) struct ValidRequest {
     pub query: String,
 }
 
+/// Returns the address of an authorization request that was posted, or `None` if it is too long.
+pub(super) fn address_of(posted: &Parameters) -> Option<String> {
+    let query = Serializer::new(String::new()).extend_pairs(posted.pairs()).finish();
+    (query.len() <= MOST_QUERY_BYTES).then(|| address(&query))
+}
+
+fn address(query: &str) -> String {
+    format!("/oauth/authorize?{query}")
+}
+
 impl ValidRequest {
     /// The address of the page, and of its forms.
     pub fn action(&self) -> String {
-        format!("/oauth/authorize?{}", self.query)
+        address(&self.query)
     }
 
     pub fn has_prompt(&self, prompt: &str) -> bool {
@@ -62,6 +75,6 @@ impl ValidRequest {
         let kept = parse(self.query.as_bytes()).filter(|(name, _)| changes.iter().all(|(changed, _)| name != changed));
         let mut query = Serializer::new(String::new());
         query.extend_pairs(kept).extend_pairs(changes.iter().filter(|(_, value)| !value.is_empty()));
-        format!("/oauth/authorize?{}", query.finish())
+        address(&query.finish())
     }
 }

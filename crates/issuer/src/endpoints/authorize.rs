@@ -1,12 +1,12 @@
 //! The authorization endpoint. It decides what comes next: sign-in, consent, or the answer to the client. GET shows the page, POST
-//! receives its form.
+//! receives its form, or leads to GET what a client posts.
 
 use common::addresses::ClientAddress;
 use poem::{Body, Request, Response, handler, http::HeaderMap, web::Data};
 
 use super::{
-    asked::ValidRequest,
-    consent,
+    asked::{ValidRequest, address_of},
+    consent, form,
     page::{self, redirect},
     sign_in,
 };
@@ -33,17 +33,24 @@ pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Requ
     Ok(provider.go_on(&asked, request).await?)
 }
 
-/// Receives the form of a page.
+/// Receives the form of a page, or an authorization request.
 #[handler]
 pub(super) async fn decide(
     Data(provider): Data<&IdentityProvider>,
     request: &Request,
     body: Body,
 ) -> poem::Result<Response> {
-    let form = match provider.own_form(request, body, "Go back to the application and sign in again.").await {
+    let form = match form::read(request, body).await {
         Ok(form) => form,
         Err(page) => return Ok(page),
     };
+    // OpenID Connect Core 1.0, section 3.1.2.1. The forms of pages name the client in their address, and hold the token of the browser.
+    if form.get("client_id").is_some() && form.get("csrf").is_none() {
+        return Ok(address_of(&form).map_or_else(|| page::unreadable("The request is too long."), |to| redirect(&to)));
+    }
+    if !provider.is_own(request, &form) {
+        return Ok(page::expired("Go back to the application and sign in again."));
+    }
     let asked = provider.asked(request).await?;
     if let Some(name) = form.get("person") {
         return Ok(provider.choose(&asked, request, name).await?);

@@ -17,6 +17,14 @@ const LIFETIME: TimeDelta = TimeDelta::hours(1);
 /// The token of the forms on one page.
 pub(super) struct FormToken(String);
 
+/// Reads a form, or returns the page for one that cannot be read.
+pub(super) async fn read(request: &Request, body: Body) -> Result<Parameters, Response> {
+    Parameters::form(request, body).await.map_err(|error| match error {
+        OAuthError::Refused { description, .. } => page::unreadable(&description),
+        other => other.as_response(),
+    })
+}
+
 impl FormToken {
     /// The hidden field of a form.
     pub fn field(&self) -> Markup {
@@ -40,14 +48,12 @@ impl IdentityProvider {
     /// Reads a form that was sent from a page that this browser was shown. Otherwise returns the page that says so, with `advice` for a
     /// form that is too old.
     pub(super) async fn own_form(&self, request: &Request, body: Body, advice: &str) -> Result<Parameters, Response> {
-        let form = Parameters::form(request, body).await.map_err(|error| match error {
-            OAuthError::Refused { description, .. } => page::unreadable(&description),
-            other => other.as_response(),
-        })?;
+        let form = read(request, body).await?;
         if self.is_own(request, &form) { Ok(form) } else { Err(page::expired(advice)) }
     }
 
-    fn is_own(&self, request: &Request, form: &Parameters) -> bool {
+    /// Returns whether a form was sent from a page that this browser was shown.
+    pub(super) fn is_own(&self, request: &Request, form: &Parameters) -> bool {
         match request.header("sec-fetch-site") {
             // No page of another origin can say so. Two tabs that open at once have two tokens, and the browser keeps one.
             Some("same-origin") => form.get("csrf").is_some(),
