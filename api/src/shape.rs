@@ -19,7 +19,7 @@ use crate::{
     error::ApiError,
     models::{
         COLOR_PATTERN, Classification, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_IN_WORDS, NAME_PATTERN, TEXT_PATTERN,
-        VALUE_PATTERN, parse_day, parse_time,
+        VALUE_PATTERN, fits, parse_day, parse_time,
     },
     params::{MetricFilters, ParamValue as _, Sort, Written as _},
 };
@@ -156,7 +156,7 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
         return Some(allowed);
     }
     let pattern = schema.pattern.as_deref()?;
-    (!matches(pattern, text)).then(|| pattern_in_words(pattern))
+    (!fits(pattern, text)).then(|| pattern_in_words(pattern))
 }
 
 /// Returns true if `text` matches `pattern`. Patterns are compiled once per process; an invalid one matches nothing.
@@ -175,11 +175,11 @@ fn pattern_in_words(pattern: &str) -> String {
     match pattern {
         NAME_PATTERN => NAME_IN_WORDS.to_owned(),
         COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
-        EMAIL_PATTERN => "must be an e-mail address".to_owned(),
+        EMAIL_PATTERN => "must be an e-mail address, without characters that cannot be seen".to_owned(),
         TEXT_PATTERN => "must hold a visible character, no control characters other than tabs and line breaks, and none that turn the \
                          direction of text"
             .to_owned(),
-        KEYWORD_PATTERN => "must hold a letter or a digit and no control characters".to_owned(),
+        KEYWORD_PATTERN => "must hold a letter or a digit, no control characters and none that turn the direction of text".to_owned(),
         other => format!("must match {other}"),
     }
 }

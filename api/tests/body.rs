@@ -89,11 +89,50 @@ fn names_and_texts_are_what_they_look_like() {
         assert!(name.starts_with("name: must hold a visible character"), "{turned:?}: {name}");
         assert!(text.starts_with("text: must hold a visible character"), "{turned:?}: {text}");
     }
-    for invisible in ["\u{200b}", "\u{200b} \u{2060}\u{feff}", "\u{ad}", "\u{200e}\u{200f}", "\u{3164}"] {
+    for invisible in [
+        "\u{200b}",
+        "\u{200b} \u{2060}\u{feff}",
+        "\u{ad}",
+        "\u{200e}\u{200f}",
+        "\u{3164}",
+        "\u{2800}",
+        "\u{e0041}\u{e0001}",
+        "\u{1d173}\u{1d17a}",
+        "\u{fff9}\u{fffb}",
+    ] {
         let (name, text) = texts(invisible);
         assert!(name != "accepted" && text != "accepted", "{invisible:?}");
     }
     assert_eq!(texts("two\r\nlines\tand a tab").1, "accepted");
+}
+
+#[test]
+fn an_address_holds_no_invisible_character() {
+    let invited = |email: &str| hint::<InviteInput>(&serde_json::json!({ "email": email, "role": "viewer" }).to_string());
+    for address in ["ann@example.org", "änn@bücher.example", "ann@日本語.example"] {
+        assert_eq!(invited(address), "accepted", "{address}");
+    }
+    let unseen = "\u{200b}\u{ad}\u{feff}\u{2060}\u{e0041}\u{200f}\u{3164}\u{180e}\u{fe0f}\u{34f}\u{2800}\u{202e}\u{80}";
+    for letter in unseen.chars() {
+        for address in
+            [format!("an{letter}n@example.org"), format!("ann@exam{letter}ple.org"), format!("ann@example.org{letter}")]
+        {
+            let said = invited(&address);
+            assert_eq!(said, "email: must be an e-mail address, without characters that cannot be seen", "{address:?}");
+        }
+    }
+}
+
+#[test]
+fn a_keyword_holds_a_letter_of_any_script_and_nothing_that_turns_it() {
+    let added = |word: &str| hint::<BrandedKeywordsInput>(&serde_json::json!({ "keywords": [word] }).to_string());
+    for word in ["acme", "𝒜𝒷", "𐐀", "日本", "می\u{200c}خواهم", "4 u", "ⅷ"] {
+        assert_eq!(added(word), "accepted", "{word}");
+    }
+    for word in ["\u{202e}north", "x\u{2066}y", "a\u{85}b", "a\u{9b}", "a\nb", "!!", "😀", "\u{2800}"] {
+        let said = added(word);
+        assert!(said.starts_with("keywords[0]: must hold a letter or a digit, no control"), "{word:?}: {said}");
+    }
 }
 
 #[test]
@@ -162,7 +201,7 @@ fn formats() {
         hint::<ShareLinkInput>(r#"{"expiresAt":"2030-01-01"}"#),
         "expiresAt: must be an RFC 3339 timestamp from 1900-01-01 to 2200-12-31 in UTC"
     );
-    assert_eq!(hint::<InviteInput>(r#"{"email":"nobody","role":"viewer"}"#), "email: must be an e-mail address");
+    assert_eq!(hint::<InviteInput>(r#"{"email":"nobody","role":"viewer"}"#), "email: must be an e-mail address, without characters that cannot be seen");
     assert_eq!(
         hint::<InviteInput>(r#"{"email":"a@b.test","role":"owner"}"#),
         "role: must be one of viewer, editor, admin"

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use api::{
-    models::{Feature, is_name},
+    models::Feature,
     privacy::AuditAction,
     team::{GrantRole, GrantStatus, GrantUpdate, InviteInput, TeamGrant},
 };
@@ -94,11 +94,6 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
     own::check_own(change.tx(), &owner, &[("propertyIds", named)], change.now).await?;
     require_team(config, &owner, change.now)?;
     let coverage = Coverage::of(input.property_ids, input.all_properties)?;
-    if !is_name(&input.email) {
-        return Err(Error::invalid(
-            "email: has characters that cannot be seen or that turn the direction of text; type it anew",
-        ));
-    }
     // As the provider of the invited person writes it.
     let email = mail_address::in_ascii(&input.email).unwrap_or_else(|| trimmed(&input.email));
     let email_key = entity::email_key(&email);

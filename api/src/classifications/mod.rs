@@ -242,13 +242,13 @@ pub struct BrandedKeyword {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields)]
 pub struct BrandedKeywordsInput {
-    /// Each 1 to 100 characters, with at least one letter or digit.
+    /// Each 1 to 100 characters, with at least one letter or digit, without control characters and marks of direction.
     #[oai(validator(
         min_items = 1,
         max_items = 200,
         min_length = 1,
         max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\uFFFF][^\x00-\x1F\x7F]*$"
+        pattern = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\U0010FFFF][^\x00-\x1F\x7F]*$"
     ))]
     pub keywords: Vec<String>,
 }

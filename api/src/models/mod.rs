@@ -31,9 +31,9 @@ pub(crate) use question::check_pair;
 pub use question::{Compare, Comparison, Question, RowLimit, Slice, Window, WindowParams};
 pub use role::Role;
 pub use search_type::SearchType;
+pub(crate) use text::fits;
 pub use text::{
     COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_IN_WORDS, NAME_PATTERN, Name, TEXT_PATTERN, VALUE_PATTERN,
-    is_name,
 };
 pub use timestamp::Timestamp;
 pub use warning::{Warning, WarningCode};

@@ -2,14 +2,23 @@
 
 use url::Host;
 
+use crate::plain_text::is_unseen;
+
+/// Returns whether people see each character of an address.
+#[must_use]
+pub fn is_visible(address: &str) -> bool {
+    !address.chars().any(is_unseen)
+}
+
 /// Returns an address in the form that every mail server takes: without surrounding space, and an international domain in its ASCII form
-/// (RFC 5891). `None` if the part before the `@` is not ASCII, or holds spaces or quotes, or if the domain is not one.
+/// (RFC 5891). `None` if the part before the `@` is not ASCII, or holds spaces or quotes, if the domain is not one, or if a character cannot
+/// be seen: domains are read without some of these, and the address would be another person's.
 #[must_use]
 pub fn in_ascii(text: &str) -> Option<String> {
     let (local, domain) = text.trim().rsplit_once('@')?;
     let is_plain = !local.is_empty() && local.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
     let is_name = !domain.contains(['[', ']', '%', '/', ':']);
-    if !is_plain || !is_name {
+    if !is_plain || !is_name || !is_visible(domain) {
         return None;
     }
     if domain.is_ascii() {
@@ -37,6 +46,9 @@ mod tests {
             ("ann@\u{ff45}xample.org", None),
             ("ann@example\u{3002}org", None),
             ("\u{e4}nn@example.org", None),
+            ("ann@exam\u{ad}ple.org", None),
+            ("ann@exam\u{200b}ple.org", None),
+            ("ann@b\u{fc}ro.example\u{feff}", None),
             ("a b@example.org", None),
             ("\"a\"@example.org", None),
             ("ann", None),

@@ -52,6 +52,18 @@ pub fn is_unseen(letter: char) -> bool {
     if letter.is_ascii() { letter.is_ascii_control() } else { SET.has(letter) }
 }
 
+/// Returns whether a person sees something of the text. Space alone is nothing.
+#[must_use]
+pub fn is_seen(text: &str) -> bool {
+    text.chars().any(|letter| !letter.is_whitespace() && !is_unseen(letter))
+}
+
+/// Returns whether a mark in the text changes the direction of what follows, until another mark ends it.
+#[must_use]
+pub fn is_turned(text: &str) -> bool {
+    text.contains(|letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+}
+
 fn is_joined(letter: char) -> bool {
     static SET: LazyLock<Set> = LazyLock::new(|| Set::of(JOINED));
     !letter.is_ascii() && SET.has(letter)
@@ -208,6 +220,17 @@ mod tests {
             assert_eq!(plain_name(&format!("Cla{hidden}ude")), None, "{hidden:?}");
         }
         assert_eq!((plain_name(" "), plain_name(&"é".repeat(LONGEST_NAME + 1))), (None, None));
+    }
+
+    #[test]
+    fn a_text_is_seen_or_turned_by_its_characters() {
+        for text in ["a", " é ", "a\u{202e}b", "👩\u{200d}👧", "\u{2801}"] {
+            assert!(is_seen(text), "{text:?}");
+        }
+        for text in ["", " \u{3000}\u{a0}\n", "\u{2800}", "\u{e0041}\u{e0001} ", "\u{1d173}\u{fff9}\u{200b}"] {
+            assert!(!is_seen(text), "{text:?}");
+        }
+        assert!(is_turned("a\u{202e}b") && is_turned("\u{2066}") && !is_turned("שלום\u{200f}\u{200d}"));
     }
 
     #[test]

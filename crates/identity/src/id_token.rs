@@ -3,7 +3,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
-use common::{digest::same, plain_text};
+use common::{digest::same, mail_address, plain_text};
 use jsonwebtoken::Algorithm;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
@@ -145,7 +145,7 @@ impl Profile {
             return Err("sub: empty, or with control characters".to_owned());
         }
         let text = |claim: &str| claims.get(claim).and_then(Value::as_str);
-        let address = text("email").filter(|address| plain_text::is_line(address));
+        let address = text("email").filter(|address| mail_address::is_visible(address));
         let verified = verified(claims.get("email_verified"));
         let address = address.map(|address| StatedAddress { address: address.to_owned(), verified });
         Ok(Self { subject, address, name: text("name").and_then(plain_text::name) })
@@ -265,7 +265,12 @@ mod tests {
         }
         assert_eq!(read(&json!({ "sub": 7 })).unwrap().profile.subject, "7");
         assert_eq!(read(&json!({ "name": ["Ann"] })).unwrap().profile.name, None);
-        for nameless in [json!({ "email": 7 }), json!({ "email": null }), json!({ "email": "a\nb@corp.test" })] {
+        for nameless in [
+            json!({ "email": 7 }),
+            json!({ "email": null }),
+            json!({ "email": "a\nb@corp.test" }),
+            json!({ "email": "a\u{200b}b@corp.test" }),
+        ] {
             assert_eq!(read(&nameless).unwrap().profile.address, None, "{nameless}");
         }
         for (value, verified) in [

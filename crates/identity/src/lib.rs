@@ -26,7 +26,7 @@ pub mod trail;
 use api::scope::Scopes;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use common::{compute::Died, plain_text::is_line};
+use common::{compute::Died, mail_address::is_visible};
 use entity::user;
 use sea_orm::DbErr;
 use uuid::Uuid;
@@ -77,11 +77,11 @@ pub struct Email {
 }
 
 impl Email {
-    /// Returns the address that an issuer states, or nothing if it holds a control character: no mail goes to such an address, and no
-    /// database looks it up alike.
+    /// Returns the address that an issuer states, or nothing if it holds a character that cannot be seen: no mail goes to such an address,
+    /// and it looks like another.
     #[must_use]
     pub fn stated(address: &str, verified: bool) -> Option<Self> {
-        is_line(address).then(|| Self { address: address.to_owned(), verified })
+        is_visible(address).then(|| Self { address: address.to_owned(), verified })
     }
 }
 

@@ -34,9 +34,6 @@ pub(in crate::services) fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<B
     rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at.into() }).collect()
 }
 
-/// Keywords to add, each with a letter or a digit.
-struct Words(Vec<String>);
-
 /// The keywords of a property with more of them.
 struct Extended {
     before: Vec<branded_keyword::Model>,
@@ -46,19 +43,12 @@ struct Extended {
     expression: String,
 }
 
-impl Words {
-    fn of(input: BrandedKeywordsInput) -> Result<Self, Error> {
-        match input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
-            Some(index) => Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit"))),
-            None => Ok(Self(input.keywords)),
-        }
-    }
-
+impl Extended {
     /// Fails if the property cannot have these keywords beside its own.
-    async fn beside(self, db: &impl ConnectionTrait, property_id: Uuid) -> Result<Extended, Error> {
+    async fn of(db: &impl ConnectionTrait, property_id: Uuid, input: BrandedKeywordsInput) -> Result<Self, Error> {
         let before = Entity::of_property(property_id).all(db).await?;
         let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
-        let fresh = self.0.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
+        let fresh = input.keywords.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
         let fresh: Vec<String> = fresh.map(|keyword| trimmed(&keyword)).collect();
         let all: Vec<&str> = before.iter().map(|row| &row.keyword).chain(&fresh).map(String::as_str).collect();
         if all.len() > MAX_KEYWORDS {
@@ -73,15 +63,14 @@ impl Words {
                     .to_owned(),
             )
         })?;
-        Ok(Extended { before, fresh, expression })
+        Ok(Self { before, fresh, expression })
     }
 }
 
 /// Adds the keywords that do not exist yet. Returns all keywords.
 pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result<Vec<BrandedKeyword>, Error> {
-    let words = Words::of(input)?;
     let property_id = change.lock().await?;
-    let Extended { before, fresh, .. } = words.beside(change.tx(), property_id).await?;
+    let Extended { before, fresh, .. } = Extended::of(change.tx(), property_id, input).await?;
     let fresh: Vec<branded_keyword::Model> = fresh
         .into_iter()
         .map(|keyword| branded_keyword::Model {
@@ -102,7 +91,7 @@ pub async fn preview(
     access: &PropertyAccess,
     input: BrandedKeywordsInput,
 ) -> Result<Expression, Error> {
-    let extended = Words::of(input)?.beside(db, access.property().id).await?;
+    let extended = Extended::of(db, access.property().id, input).await?;
     Ok(Expression(vec![vec![Condition::Branded(extended.expression)]]))
 }
 
