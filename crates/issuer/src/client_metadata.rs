@@ -2,7 +2,7 @@
 //! metadata documents.
 
 use common::{plain_text::plain_name, urls::is_loopback};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
@@ -13,7 +13,7 @@ const MAX_REDIRECT_URIS: usize = 10;
 const CODE: &str = "authorization_code";
 
 /// The supported members. Others are ignored.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub struct Metadata {
     /// The addresses to which people may be sent back.
     pub redirect_uris: Option<Value>,
@@ -99,6 +99,30 @@ impl Checked {
 }
 
 impl Metadata {
+    /// Reads the supported members of a document. Null is absent.
+    ///
+    /// # Errors
+    /// Names the first member of another type, if the document is an object.
+    pub fn of(document: Value) -> Result<Self, BadMetadata> {
+        let Value::Object(mut members) = document else { return Err(bad("Send a JSON object of client metadata.")) };
+        let mut member = |name: &str| members.remove(name).filter(|value| !value.is_null());
+        Ok(Self {
+            redirect_uris: member("redirect_uris"),
+            client_name: read(member("client_name"), "client_name: must be a string.")?,
+            token_endpoint_auth_method: read(
+                member("token_endpoint_auth_method"),
+                "token_endpoint_auth_method: must be a string.",
+            )?,
+            token_endpoint_auth_methods_supported: read(
+                member("token_endpoint_auth_methods_supported"),
+                "token_endpoint_auth_methods_supported: must be a list of strings.",
+            )?,
+            grant_types: read(member("grant_types"), "grant_types: must be a list of strings.")?,
+            response_types: read(member("response_types"), "response_types: must be a list of strings.")?,
+            application_type: read(member("application_type"), "application_type: must be a string.")?,
+        })
+    }
+
     /// Returns whether the client can do without a secret and a key. A metadata document cannot be answered with another method.
     #[must_use]
     pub fn is_public(&self) -> bool {
@@ -132,6 +156,11 @@ impl Metadata {
 /// A member other than the redirect URIs is invalid.
 pub(super) fn bad(description: &'static str) -> BadMetadata {
     BadMetadata { code: "invalid_client_metadata", description }
+}
+
+/// Reads a member, or returns its refusal.
+fn read<T: DeserializeOwned>(member: Option<Value>, refusal: &'static str) -> Result<Option<T>, BadMetadata> {
+    member.map(serde_json::from_value).transpose().map_err(|_| bad(refusal))
 }
 
 fn redirect_uris(value: Option<&Value>) -> Result<Vec<String>, BadMetadata> {

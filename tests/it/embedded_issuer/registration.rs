@@ -108,6 +108,30 @@ async fn bad_metadata_is_refused() {
     register(&issuer, &json!([])).await.refused("invalid_client_metadata");
 }
 
+#[tokio::test]
+async fn a_registration_is_read_as_bodies_of_the_api_are() {
+    let issuer = TestIssuer::start().await;
+    let send = async |body: String| {
+        let request = issuer.http.post(format!("{}/oauth/register", issuer.base));
+        Answer::of(request.header("content-type", "application/json").body(body)).await
+    };
+    let marked = send(format!("\u{feff}{}", json!({ "redirect_uris": [REDIRECT_URI] }))).await;
+    assert_eq!(marked.status, 201, "{}", marked.body);
+    for (body, description) in [
+        (r#"{"redirect_uris":[],"redirect_uris":[]}"#, "redirect_uris: is given twice; send it once."),
+        (r#"{"client_name":5}"#, "client_name: must be a string."),
+        (r#"{"grant_types":"authorization_code"}"#, "grant_types: must be a list of strings."),
+        (r#"{"response_types":[1]}"#, "response_types: must be a list of strings."),
+        (r#"{"application_type":["web"]}"#, "application_type: must be a string."),
+        ("[]", "Send a JSON object of client metadata."),
+        ("{", "body: ends too early at line 1, column 1."),
+    ] {
+        let answer = send(body.to_owned()).await;
+        answer.refused("invalid_client_metadata");
+        assert_eq!(answer.json()["error_description"], description, "{body}");
+    }
+}
+
 /// Registers clients two days ago to which nobody has signed in.
 async fn flood(issuer: &TestIssuer, clients: u64) {
     let row = |number: u64| ActiveModel {

@@ -1,5 +1,6 @@
 //! The content of a metadata document, and its rules.
 
+use api::json;
 use serde_json::Value;
 
 use super::Unreadable;
@@ -13,8 +14,13 @@ const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
 /// Reads the document at the address `id`.
 pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
-    let document: Value =
-        serde_json::from_slice(bytes).map_err(|_| Unreadable("The application's metadata document is not JSON."))?;
+    let document = json::parse(bytes).map_err(|(member, _)| {
+        Unreadable(if member.is_empty() {
+            "The application's metadata document is not JSON."
+        } else {
+            "The application's metadata document gives a member twice."
+        })
+    })?;
     let members =
         document.as_object().ok_or(Unreadable("The application's metadata document is not a JSON object."))?;
     if document["client_id"].as_str() != Some(id) {
@@ -30,8 +36,7 @@ pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
             "The application's metadata document holds a private key, which everybody can read there.",
         ));
     }
-    let metadata: Metadata = serde_json::from_value(document)
-        .map_err(|_| Unreadable("A member of the application's metadata document has the wrong type."))?;
+    let metadata = Metadata::of(document).map_err(|bad| Unreadable(bad.description))?;
     if !metadata.is_public() {
         return Err(Unreadable("token_endpoint_auth_method must be none in a metadata document."));
     }
@@ -98,6 +103,15 @@ mod tests {
             "token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_methods_supported": methods,
         });
         assert!(with(&signs).is_ok());
+    }
+
+    #[test]
+    fn a_document_may_begin_with_a_byte_order_mark_and_has_each_member_once() {
+        let document = format!(r#"{{"client_id":"{ID}","redirect_uris":["https://app.example/cb"]}}"#);
+        assert!(read(ID, format!("\u{feff}{document}").as_bytes()).is_ok());
+        let twice = document.replacen('{', r#"{"redirect_uris":[],"#, 1);
+        assert!(read(ID, twice.as_bytes()).unwrap_err().0.contains("gives a member twice"));
+        assert_eq!(with(&json!({ "client_name": 7 })).unwrap_err().0, "client_name: must be a string.");
     }
 
     #[test]

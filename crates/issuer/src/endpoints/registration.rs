@@ -1,11 +1,12 @@
 //! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited: per address, per network, and in total.
 
+use api::json;
 use chrono::TimeDelta;
 use common::addresses::ClientAddress;
 use entity::oauth_client::{Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::rate_limit::Rate;
 
 use crate::{
@@ -38,9 +39,7 @@ pub(super) async fn register(
     body: Body,
 ) -> Result<Response, OAuthError> {
     let bytes = body.into_bytes_limit(MAX_BODY_BYTES).await.map_err(|_| bad("The document is too large."))?;
-    let metadata: Metadata =
-        serde_json::from_slice(&bytes).map_err(|_| bad("Send a JSON object of client metadata."))?;
-    let client = metadata.check()?.of_anyone()?;
+    let client = Metadata::of(document(&bytes)?)?.check()?.of_anyone()?;
     let address = request.data();
     let (id, issued_at) = match provider.registered_alike(&client).await? {
         Some(there) => there,
@@ -62,6 +61,16 @@ pub(super) async fn register(
         answer["client_name"] = name.into();
     }
     Ok(private_json(StatusCode::CREATED, &answer))
+}
+
+/// Reads the document of a registration. Descriptions are ASCII (RFC 7591 section 3.2.2).
+fn document(bytes: &[u8]) -> Result<Value, OAuthError> {
+    json::parse(bytes).map_err(|(path, fault)| {
+        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "_-.[]".contains(*letter);
+        let path: String = path.chars().filter(is_plain).collect();
+        let name = if path.is_empty() { "body" } else { &path };
+        refused("invalid_client_metadata", format!("{name}: {fault}."))
+    })
 }
 
 impl IdentityProvider {
