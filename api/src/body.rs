@@ -5,7 +5,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use poem::{Request, RequestBody, Result};
+use poem::{
+    Request, RequestBody, Result,
+    http::{HeaderMap, header},
+};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, Registry},
@@ -44,9 +47,9 @@ impl ParsedBody {
 }
 
 impl<T: ParseFromJSON + 'static> Body<T> {
-    /// Parses `bytes` sent as `content_type`. Fails with 415 for another content type, and with 400 for a body that does not fit.
-    pub fn read(content_type: Option<&str>, bytes: &[u8]) -> Result<Self, ApiError> {
-        check_content_type(content_type)?;
+    /// Parses `bytes` sent with `headers`. Fails with 415 for another content type, and with 400 for a body that does not fit.
+    pub fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self, ApiError> {
+        check_content_type(headers)?;
         if bytes.is_empty() {
             return Err(ApiError::invalid("body", "is required; send a JSON object"));
         }
@@ -98,13 +101,18 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Fails with 415 unless `content_type` is JSON.
-pub fn check_content_type(content_type: Option<&str>) -> Result<(), ApiError> {
-    let essence = content_type.map(|text| text.split(';').next().unwrap_or_default().trim());
-    match essence {
+/// Fails with 415 unless the content type is JSON, and with 400 if there are two: readers disagree on which counts.
+pub fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
+    let line = lines.next().map_or(Some(""), |line| line.to_str().ok());
+    if lines.next().is_some() {
+        return Err(ApiError::invalid("Content-Type", "was sent twice; send one"));
+    }
+    match line.map(|text| text.split(';').next().unwrap_or_default().trim()) {
         Some(text) if text.eq_ignore_ascii_case(CONTENT_TYPE) => Ok(()),
+        Some("") => Err(unsupported(&format!("is missing; send {CONTENT_TYPE}"))),
         Some(text) => Err(unsupported(&format!("is {text}; send {CONTENT_TYPE}"))),
-        None => Err(unsupported(&format!("is missing; send {CONTENT_TYPE}"))),
+        None => Err(unsupported(&format!("is no text; send {CONTENT_TYPE}"))),
     }
 }
 
@@ -136,6 +144,6 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
             return Ok(Self::of(value)?);
         }
         let bytes = body.take()?.into_bytes().await?;
-        Ok(Self::read(request.content_type(), &bytes)?)
+        Ok(Self::read(request.headers(), &bytes)?)
     }
 }

@@ -37,7 +37,7 @@ fn not_json(error: &serde_json::Error) -> String {
     } else if said.starts_with("recursion limit exceeded") {
         "is nested too deeply"
     } else {
-        "is not JSON"
+        "is not JSON in UTF-8"
     };
     format!("{what} at line {}, column {}", error.line(), error.column())
 }
@@ -162,13 +162,15 @@ mod tests {
     fn invalid_json_is_refused_with_its_position() {
         for (text, said) in [
             ("{", ": ends too early at line 1, column 1"),
-            ("{\"a\":\n nope}", ": is not JSON at line 2, column 3"),
-            (r#"{"a":1} x"#, ": is not JSON at line 1, column 9"),
+            ("{\"a\":\n nope}", ": is not JSON in UTF-8 at line 2, column 3"),
+            (r#"{"a":1} x"#, ": is not JSON in UTF-8 at line 1, column 9"),
             (r#"{"a":1e400}"#, ": has a number that is too large at line 1, column 10"),
             (r#"{"a":1,"a" 2}"#, "a: is given twice; send it once"),
         ] {
             assert_eq!(refused(text), said, "{text}");
         }
+        let (_, wide) = parse(b"\xff\xfe{\0}\0").unwrap_err();
+        assert_eq!(wide, "is not JSON in UTF-8 at line 1, column 1");
         assert!(refused(&"[".repeat(100_000)).starts_with(": is nested too deeply at line 1, column "));
     }
 

@@ -72,7 +72,7 @@ impl Checker<'_> {
         if !schema.all_of.is_empty() {
             return schema.all_of.iter().find_map(|part| self.first_fault(part, value, path.clone()));
         }
-        if let Some(allowed) = type_fault(schema, value) {
+        if let Some(allowed) = beyond_integers(schema, value).or_else(|| type_fault(schema, value)) {
             return Some((path, allowed));
         }
         let own = match value {
@@ -129,6 +129,12 @@ fn type_fault(schema: &MetaSchema, value: &Value) -> Option<String> {
     };
     let article = if matches!(schema.ty, "object" | "array" | "integer") { "an" } else { "a" };
     (!right).then(|| format!("must be {article} {}", if schema.ty == "integer" { "integer" } else { schema.ty }))
+}
+
+/// Returns the allowed range for a whole number that is too large to be read as an integer.
+fn beyond_integers(schema: &MetaSchema, value: &Value) -> Option<String> {
+    let number = value.as_f64().filter(|number| schema.ty == "integer" && number.fract() == 0.0)?;
+    number_fault(schema, number)
 }
 
 fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {

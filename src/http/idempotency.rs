@@ -106,7 +106,7 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
 /// body is not JSON or is not declared as JSON.
 async fn json(request: &mut Request, operation: &Operation) -> Result<Option<BodyHashes>> {
     let bytes = request.take_body().into_bytes().await?;
-    let is_json = check_content_type(request.content_type()).is_ok();
+    let is_json = check_content_type(request.headers()).is_ok();
     let value = if is_json { parse(&bytes).ok() } else { None };
     request.set_body(bytes);
     Ok(value.map(|mut value| {

@@ -93,7 +93,7 @@ impl Endpoint for Transport {
             let advice = "Accept: must allow application/json, text/event-stream or both";
             return Ok(refusal(StatusCode::NOT_ACCEPTABLE, INVALID_REQUEST, &Value::Null, advice));
         };
-        check_content_type(request.content_type())?;
+        check_content_type(request.headers())?;
         let bytes = request.take_body().into_bytes().await?;
         let message = match judged(request.headers(), &bytes) {
             Ok(message) => message,
@@ -127,7 +127,7 @@ fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, Strin
 fn message(bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
     let refused = |advice: &str| (INVALID_REQUEST, Value::Null, advice.to_owned());
     let mut message = json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
-        "" => (PARSE_ERROR, Value::Null, "The body must be JSON in UTF-8.".to_owned()),
+        "" => (PARSE_ERROR, Value::Null, format!("body: {fault}")),
         path => refused(&format!("{}: {fault}", echo(path))),
     })?;
     if message.is_array() {

@@ -49,7 +49,7 @@ pub fn etag(row: &impl Serialize) -> String {
 
 impl IfMatch {
     /// Fails if the header was sent and does not name the current state of `row`. The part after a dot in a tag is not part of the state.
-    /// A tag without quotes is invalid.
+    /// Anything but a list of tags, or `*` alone, is invalid (RFC 9110 section 13.1.1).
     ///
     /// Proxies that compress answers make their tags weak or add a suffix, and clients send back what they got. The tag of a record is a
     /// digest of its state, so its value decides although RFC 9110 section 13.1.1 asks for a strong comparison.
@@ -57,16 +57,35 @@ impl IfMatch {
         let current = etag(row);
         let is_current = |tag: &str| {
             let tag = as_sent(tag);
-            tag == "*" || tag == current || state_of(&tag).is_some_and(|tag| tag == current)
+            tag == current || state_of(&tag).is_some_and(|tag| tag == current)
         };
-        let named = |list: &String| list.split(',').map(str::trim).any(is_current);
-        if self.0.is_empty() || self.0.iter().any(named) {
-            Ok(())
-        } else if self.0.iter().any(|list| !list.contains('"')) {
-            Err(Error::invalid("If-Match: must be the value of an ETag header with its quotes, or *"))
-        } else {
-            Err(Error::PreconditionFailed)
+        let list = self.0.join(",");
+        if self.0.is_empty() || list.trim() == "*" {
+            return Ok(());
         }
+        let tags = tags(&list).ok_or_else(|| {
+            Error::invalid("If-Match: must be the value of an ETag header with its quotes, several of them, or * alone")
+        })?;
+        if tags.into_iter().any(is_current) { Ok(()) } else { Err(Error::PreconditionFailed) }
+    }
+}
+
+/// Returns the tags of a list, or `None` if something in it is no tag, or if it has none.
+fn tags(mut list: &str) -> Option<Vec<&str>> {
+    let mut found = Vec::new();
+    loop {
+        list = list.trim_start_matches([' ', '\t', ',']);
+        if list.is_empty() {
+            return (!found.is_empty()).then_some(found);
+        }
+        let (opaque, rest) = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?.split_once('"')?;
+        let is_tag = opaque.chars().all(|letter| letter > ' ' && letter != '\u{7f}');
+        let ends = matches!(rest.trim_start_matches([' ', '\t']).chars().next(), None | Some(','));
+        if !is_tag || !ends {
+            return None;
+        }
+        found.push(&list[..list.len() - rest.len()]);
+        list = rest;
     }
 }
 
@@ -358,10 +377,21 @@ mod tests {
                 "{coded}: a proxy compressed the answer"
             );
         }
-        for stale in
-            [sent(&["\"x\""]), sent(&["W/\"x\""]), sent(&["\"x-gzip\""]), sent(&[&etag(&("a", 2))]), sent(&[""])]
-        {
-            assert!(stale.check(&row).is_err(), "{stale:?}");
+        for stale in [
+            sent(&["\"x\""]),
+            sent(&["W/\"x\""]),
+            sent(&["\"x-gzip\""]),
+            sent(&[&etag(&("a", 2))]),
+            sent(&["\"x\"", "\"y,z\""]),
+        ] {
+            assert!(matches!(stale.check(&row), Err(Error::PreconditionFailed)), "{stale:?}");
+        }
+        let lists = ["", "W/*", "*, \"x\"", "*, *", "x", "\"x\", x", "\"x", "x\"", "w/\"x\"", "\"x\" \"y\"", "\"x y\""];
+        for malformed in lists.map(|list| sent(&[list])).into_iter().chain([sent(&["*", &current])]) {
+            let refusal = malformed.check(&row);
+            let is_named =
+                matches!(&refusal, Err(Error::InvalidRequest { hint }) if hint.starts_with("If-Match: must be "));
+            assert!(is_named, "{malformed:?}: {refusal:?}");
         }
     }
 }

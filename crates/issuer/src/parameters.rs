@@ -53,9 +53,11 @@ impl Parameters {
 
     /// Parses the body of a form POST.
     pub async fn form(request: &Request, body: Body) -> Result<Self, OAuthError> {
-        let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
-        if !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            return Err(refused("invalid_request", "Send a form: application/x-www-form-urlencoded."));
+        if !form::is_sent(request.headers()) {
+            return Err(refused(
+                "invalid_request",
+                "Send a form: one Content-Type, application/x-www-form-urlencoded.",
+            ));
         }
         let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await;
         let bytes = bytes.map_err(|_| refused("invalid_request", "The form is too large."))?;

@@ -7,7 +7,10 @@ use std::fmt;
 
 use api::error::ApiError;
 use common::plain_text::is_line;
-use poem::Request;
+use poem::{
+    Request,
+    http::{HeaderMap, header},
+};
 use url::form_urlencoded;
 
 /// The longest name that a refusal quotes, in characters.
@@ -52,6 +55,15 @@ impl Holds {
             Self::Anything => true,
         }
     }
+}
+
+/// Returns whether headers say once that a body is a form.
+#[must_use]
+pub fn is_sent(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(line), None) = (lines.next(), lines.next()) else { return false };
+    let media_type = line.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
 /// Decodes the fields of a form or query, in their order. `holds` says by name what a field may hold. A field with a control character in
@@ -102,6 +114,17 @@ fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_form_has_one_content_type() {
+        let form = "application/x-www-form-urlencoded";
+        let sent = |types: &[&'static str]| {
+            let lines = types.iter().map(|text| (header::CONTENT_TYPE, text.parse().unwrap()));
+            is_sent(&lines.collect())
+        };
+        assert!(sent(&[form]) && sent(&["Application/X-WWW-Form-Urlencoded; charset=utf-8"]));
+        assert!(!sent(&[]) && !sent(&["text/plain"]) && !sent(&[form, "text/plain"]) && !sent(&["text/plain", form]));
+    }
 
     #[test]
     fn a_field_with_a_control_character_is_named() {

@@ -41,9 +41,11 @@ async fn a_change_may_name_the_state_by_either_tag() {
         let body = json!({ "propertyIds": ids });
         old.send(Method::PUT, "/api/properties/tracking", Some(&body), &[("if-match", state)]).await
     };
-    for state in [tracking.header("etag"), tracking.json["data"]["etag"].as_str().unwrap(), "\"x\", *"] {
+    for state in [tracking.header("etag"), tracking.json["data"]["etag"].as_str().unwrap(), "*"] {
         assert!(replace(state).await.expect(200).json["data"]["sites"].is_array(), "{state}");
     }
+    let beside = replace("\"x\", *").await.expect(400);
+    assert!(beside.hint().starts_with("If-Match: must be "), "{}", beside.hint());
     assert_eq!(replace("\"x.2026-09-14\"").await.expect(412).code(), "precondition_failed");
 
     let made = old.post("/api/tags", &json!({ "label": "Shops" }), &[]).await.expect(201);

@@ -8,7 +8,7 @@ mod words;
 
 use common::{base_url::BaseUrl, random::Random, secrets::Secrets};
 use maud::{Markup, html};
-use pages::{own_host::on_own_host, page::refusal, paths::Paths};
+use pages::{form, own_host::on_own_host, page::refusal, paths::Paths};
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
 
 use self::attempt::Attempts;
@@ -167,10 +167,9 @@ fn not_found() -> Response {
 
 /// The values of a form, or the answer to a body that is none.
 async fn sent(request: &Request, body: Body) -> Result<Vec<(String, String)>, Response> {
-    let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
     let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await.map_err(|_| unreadable_form())?;
     // A form without fields has no body, and clients may then name no type.
-    if !bytes.is_empty() && !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+    if !bytes.is_empty() && !form::is_sent(request.headers()) {
         return Err(unreadable_form());
     }
     read(&bytes).map_err(|controlled| refusal::page(&controlled.into()))
