@@ -231,6 +231,8 @@ impl Shared {
             .boxed()
             .around(tools::without_cookies)
             .boxed()
+            .around(tools::methods)
+            .boxed()
             .around(move |next, request| tools::explain(address.clone(), next, request))
             .boxed()
             .around(move |next, request| origin::own_origin(origins.clone(), next, request))

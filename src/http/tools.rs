@@ -9,6 +9,7 @@ use pages::page;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     endpoint::BoxEndpoint,
+    error::MethodNotAllowedError,
     http::{Method, header},
 };
 
@@ -38,6 +39,18 @@ pub struct Tools {
 /// The errors of the inner layers.
 pub async fn without_cookies<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Response> {
     request.headers_mut().remove(header::COOKIE);
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// The layer that refuses methods that nobody may use. It runs before authentication. `GET` passes, because clients ask by it without a token
+/// for the challenge that leads to the metadata.
+///
+/// # Errors
+/// 405, and the errors of the inner layers.
+pub async fn methods<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
+    if !matches!(*request.method(), Method::GET | Method::POST) {
+        return Err(MethodNotAllowedError.into());
+    }
     next.call(request).await.map(IntoResponse::into_response)
 }
 

@@ -20,6 +20,11 @@ async fn only_post_is_answered() {
         assert_eq!(reply.header("allow"), "POST", "{method}");
         assert!(!reply.headers.contains_key("access-control-allow-origin"), "{method}");
     }
+    let nobody = Assistant::anonymous(shared());
+    for method in [Method::HEAD, Method::DELETE, Method::PUT, Method::PATCH, Method::OPTIONS] {
+        let reply = nobody.send(method.clone(), String::new(), &[]).await.expect(405);
+        assert_eq!(reply.header("allow"), "POST", "{method}");
+    }
 }
 
 #[tokio::test]
@@ -27,7 +32,7 @@ async fn a_challenge_leads_to_the_metadata_of_this_surface() {
     let app = shared();
     let metadata = format!("resource_metadata=\"{}/.well-known/oauth-protected-resource/mcp\"", app.service.base_url);
     let nobody = Assistant::anonymous(app);
-    for method in [Method::GET, Method::POST, Method::DELETE] {
+    for method in [Method::GET, Method::POST] {
         let reply = nobody.send(method.clone(), String::new(), &[]).await.expect(401);
         assert_eq!(reply.header("www-authenticate"), format!("Bearer scope=\"search:read\", {metadata}"), "{method}");
     }
