@@ -54,7 +54,8 @@ use crate::{
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let locations = locations(parts).await;
     let document = api::document::document(&locations);
-    let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url);
+    let endpoint = mcp_endpoint(&parts.app.config, &parts.app.base_url);
+    let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url, &endpoint);
     let mut open = open.ok_or_else(|| Error::internal("the token endpoint has no URL"))?;
     for (path, methods) in dashboard::paths() {
         open = open.elsewhere(path, methods);

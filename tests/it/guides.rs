@@ -120,6 +120,13 @@ async fn a_link_names_the_guide_and_not_its_file() {
 }
 
 #[tokio::test]
+async fn the_guide_for_assistants_names_the_endpoint_of_this_service() {
+    let page = Browser::anonymous(shared()).get("/docs/assistants").await.expect(200);
+    let tools = format!("calls the tools at <code>{}/mcp</code>", shared().service.base_url);
+    assert!(page.body.contains(&tools) && !page.body.contains("{mcp.url}"), "{}", page.body);
+}
+
+#[tokio::test]
 async fn a_wrong_address_leads_to_the_documents() {
     let browser = Browser::anonymous(shared());
     let page = browser.get("/docs/gide").await.expect(404);

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use api::error::{ApiError, Code};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use pages::{
     markdown::{self, Rendered},
     page::is_wanted,
@@ -25,15 +25,21 @@ static RENDERED: LazyLock<Vec<(&Guide, Rendered)>> = LazyLock::new(|| {
     ALL.iter().chain([&INDEX]).map(render).collect()
 });
 
-/// Adds the pages.
+/// The address of the tool endpoint, as the files have it.
+const TOOLS: &str = "{mcp.url}/mcp";
+
+/// Adds the pages. Tools are at the address `tools`.
 #[must_use]
-pub fn mount(paths: Paths) -> Paths {
-    let paths = RENDERED.iter().fold(paths, |paths, (guide, text)| paths.at(guide.path, "GET, HEAD", page(text)));
+pub fn mount(paths: Paths, tools: &str) -> Paths {
+    let tools = html! { (tools) }.into_string();
+    let add = |paths: Paths, (guide, text): &(&Guide, Rendered)| paths.at(guide.path, "GET, HEAD", page(text, &tools));
+    let paths = RENDERED.iter().fold(paths, add);
     paths.at("/docs/:name", "GET, HEAD", get(unknown))
 }
 
-fn page(text: &Rendered) -> RouteMethod {
-    frame::page(text.title.clone()).fixed(&frame::with_sections(&text.sections, &text.body))
+fn page(text: &Rendered, tools: &str) -> RouteMethod {
+    let body = PreEscaped(text.body.0.replace(TOOLS, tools));
+    frame::page(text.title.clone()).fixed(&frame::with_sections(&text.sections, &body))
 }
 
 /// The guides, by their titles.

@@ -28,9 +28,10 @@ const SWAGGER_UI_STYLE: &str = include_str!("swagger-ui/swagger-ui.css");
 const RECEIVER: &str = include_str!("swagger-ui/oauth2-redirect.html");
 const RECEIVER_SCRIPT: &str = include_str!("swagger-ui/oauth2-redirect.js");
 
-/// Adds the document, the guides and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if that is no URL.
+/// Adds the document, the guides and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if that is no
+/// URL. Tools are at the address `tools`.
 #[must_use]
-pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
+pub fn mount(paths: Paths, document: &Value, token_url: &str, tools: &str) -> Option<Paths> {
     let json = serde_json::to_vec(document).ok()?;
     let issuer = Url::parse(token_url).ok()?.origin().ascii_serialization();
     let page_policy = format!(
@@ -50,7 +51,7 @@ pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
         .at("/docs/swagger-ui.css", methods, fixed(style, SWAGGER_UI_STYLE))
         .at("/docs/oauth2-redirect.html", methods, with_headers(html, RECEIVER, &under(receiver_policy)))
         .at("/docs/oauth2-redirect.js", methods, fixed(script, RECEIVER_SCRIPT));
-    Some(guides::mount(paths))
+    Some(guides::mount(paths, tools))
 }
 
 #[cfg(test)]

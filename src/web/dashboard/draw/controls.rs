@@ -51,7 +51,10 @@ pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
             @if !opened.site.classes.is_empty() { (classes(opened)) }
         }
         details.more open[opened.sent.is_some()] {
-            summary { "Own dates, months, newest days, kinds of search" @if opened.site.role.is_some() { ", saved filters" } }
+            summary {
+                @if opened.site.fixed_window { "Newest days, kinds of search" } @else { "Own dates, months, newest days, kinds of search" }
+                @if opened.site.role.is_some() { ", saved filters" }
+            }
             @if !opened.site.fixed_window { (dates(view, meta)) (months(view, opened.today)) }
             (states(view))
             (search_types(view))

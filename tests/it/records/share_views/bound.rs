@@ -83,6 +83,11 @@ async fn the_page_of_fixed_days_opens_before_anything_is_cached() {
     let link = board.link(json!({ "window": { "startDate": "2026-10-01", "endDate": "2026-10-09" } })).await;
     let page = link.open("").await.expect(200);
     assert!(text(&page).contains("1 Oct – 9 Oct 2026"), "{}", text(&page));
+    assert!(
+        text(&page).contains("Newest days, kinds of search") && !text(&page).contains("Own dates"),
+        "{}",
+        text(&page)
+    );
     let link = board.link(json!({ "window": { "startDate": "2026-09-01", "endDate": "2026-09-09" } })).await;
     link.open("/where/country=usa/overview").await.expect(200);
 }
