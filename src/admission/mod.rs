@@ -92,9 +92,9 @@ pub struct Admitted {
 /// The reason why a request is neither anonymous nor admitted.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {
-    /// The request has two credentials: 400 `invalid_request`.
-    #[error("present one credential, once")]
-    InvalidRequest,
+    /// The request has two credentials in the header of this name: 400 `invalid_request`.
+    #[error("{0}: present one credential, once")]
+    Repeated(&'static str),
     /// The `Authorization` header contains no bearer token: 401 with `error="invalid_token"`.
     #[error("not a bearer token")]
     NotBearer,
@@ -116,6 +116,15 @@ pub enum AdmissionError {
     /// The database cannot answer: 5xx.
     #[error(transparent)]
     Database(#[from] DbErr),
+}
+
+impl From<CredentialsError> for AdmissionError {
+    fn from(error: CredentialsError) -> Self {
+        match error {
+            CredentialsError::Repeated(header) => Self::Repeated(header),
+            CredentialsError::NotBearer => Self::NotBearer,
+        }
+    }
 }
 
 impl Admitted {
@@ -195,8 +204,7 @@ impl Admissions {
             Ok(Presented::Bearer(token)) => self.bearer(&token, surface, property).await.map(Some),
             Ok(Presented::Session(value)) => self.session(&value, method, headers, property).await,
             Ok(Presented::Nothing) => Ok(None),
-            Err(CredentialsError::Repeated) => Err(AdmissionError::InvalidRequest),
-            Err(CredentialsError::NotBearer) => Err(AdmissionError::NotBearer),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -206,7 +214,7 @@ impl Admissions {
         match credentials::session(headers, &self.0.session_cookie) {
             Ok(Some(value)) => self.session(value, method, headers, None).await,
             Ok(None) => Ok(None),
-            Err(_) => Err(AdmissionError::InvalidRequest),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -210,7 +210,7 @@ impl Authenticate {
                 self.refusal(Some("invalid_token"), &hint)
             }
             AdmissionError::NotBearer => self.refusal(Some("invalid_token"), NO_BEARER),
-            AdmissionError::InvalidRequest => ApiError::invalid("Authorization", "present one credential, once").into(),
+            AdmissionError::Repeated(header) => ApiError::invalid(header, "present one credential, once").into(),
             AdmissionError::ForeignOrigin => {
                 ApiError::new(Code::Forbidden).hint(format!("Origin: must be the origin of {}", self.base_url)).into()
             }

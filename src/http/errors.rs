@@ -96,7 +96,7 @@ impl Errors {
                 Some((header::LINK, format!("<{}>; rel=\"payment\"", self.subscribe_url)))
             }
             StatusCode::NOT_FOUND if refusal.hint.is_none() => {
-                refusal.hint = self.without_slash(&asked.path);
+                refusal.hint = self.without_slash(&asked.path).or_else(|| of_no_operation(&asked.path));
                 None
             }
             _ => None,
@@ -119,6 +119,12 @@ impl Errors {
         let is_known = !path.ends_with('/') && !methods::allow(path, &self.other_paths).is_empty();
         is_known.then(|| format!("The address has no slash at its end: {path}"))
     }
+}
+
+/// Returns a hint for a path below the API that has no operation.
+fn of_no_operation(path: &str) -> Option<String> {
+    let is_none = is_below("/api", path) && methods::allow(path, &[]).is_empty();
+    is_none.then(|| "No operation has this address. GET /api lists all of them, and /docs explains them.".to_owned())
 }
 
 /// Returns the response to an error, without the headers that other layers add.

@@ -31,11 +31,11 @@ pub struct OwnOrigins {
 /// 403 for a foreign `Host` or `Origin`, and the errors of the inner layers.
 pub async fn own_origin<E: Endpoint>(settings: Arc<OwnOrigins>, next: Arc<E>, request: Request) -> Result<Response> {
     if !settings.are_addressed(&request) {
-        return Err(refusal("Host", &settings.tools));
+        return Err(refusal("Host", "", &settings.tools));
     }
     let mut origins = request.headers().get_all(header::ORIGIN).iter();
     if !origins.all(|origin| origin.to_str().is_ok_and(|origin| settings.includes(origin))) {
-        return Err(refusal("Origin", &settings.tools));
+        return Err(refusal("Origin", " or one of the setting mcp.origins", &settings.tools));
     }
     next.call(request).await.map(IntoResponse::into_response)
 }
@@ -63,11 +63,11 @@ impl OwnOrigins {
     }
 }
 
-fn refusal(name: &str, root: &BaseUrl) -> poem::Error {
+fn refusal(name: &str, others: &str, root: &BaseUrl) -> poem::Error {
     let origin = root.origin();
     let hint = format!(
-        "{name}: must be {origin}. The operator of the service sets mcp.url to the address in use, and lists the origins of assistants \
-         that run in a browser in mcp.origins."
+        "{name}: must be {origin}{others}. The operator of the service sets mcp.url to the address in use, and lists the origins of \
+         assistants that run in a browser in mcp.origins."
     );
     ApiError::new(Code::Forbidden).hint(hint).into()
 }

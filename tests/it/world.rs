@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{
     actor::{Actor, Answer},
-    app::TestApp,
+    app::{TestApp, shared},
     browser::Browser,
     cookies::session_cookie,
 };
@@ -38,7 +38,7 @@ async fn assistants_that_run_in_a_browser_reach_the_tool_endpoint_and_other_page
         ["null", "https://evil.example", "https://claude.ai.evil.example", "http://claude.ai", "https://app.claude.ai"]
     {
         let refused = ask_tools(&owner, &[("origin", origin)]).await.expect(403);
-        assert!(refused.hint().contains("mcp.origins"), "{}", refused.hint());
+        assert!(refused.hint().contains(" or one of the setting mcp.origins."), "{}", refused.hint());
         assert_eq!(refused.header("access-control-allow-origin"), "", "{origin}");
     }
     let session = Browser::signed_in(&app.service.base_url, "owner").await.cookie("sightline_session").unwrap();
@@ -70,9 +70,20 @@ async fn addresses_with_a_slash_at_the_end_lead_to_the_right_ones() {
         let answer = owner.send(Method::GET, &format!("{path}/"), None, &[]).await.expect(404);
         assert_eq!(answer.hint(), format!("The address has no slash at its end: {path}"));
     }
-    for path in ["/api/nothing/", "/api//", "/oauth/nothing/"] {
-        assert_eq!(owner.get(path).await.expect(404).json.get("hint"), None, "{path}");
+    assert_eq!(owner.get("/oauth/nothing/").await.expect(404).json.get("hint"), None);
+}
+
+#[tokio::test]
+async fn an_address_of_no_operation_leads_to_the_list_of_operations() {
+    let app = shared();
+    let owner = app.actor("owner").await;
+    for path in ["/api/nothing", "/api/nothing/", "/api//", "/api/properties/x/nothing"] {
+        let refused = owner.get(path).await.expect(404);
+        assert!(refused.hint().contains("GET /api lists all of them"), "{path}: {}", refused.hint());
     }
+    let record = format!("/api/tags/{}", uuid::Uuid::nil());
+    assert_eq!(owner.send(Method::DELETE, &record, None, &[]).await.expect(404).json.get("hint"), None);
+    assert_eq!(owner.get("/api").await.expect(200).json["data"]["operations"][0]["method"], "GET");
 }
 
 #[tokio::test]

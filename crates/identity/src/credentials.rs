@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// The name of the session cookie over plain http.
 pub use api::document::SESSION_COOKIE;
 
+/// The header of tokens, as refusals name it.
+const AUTHORIZATION: &str = "Authorization";
+
 /// The credentials of a request. If an `Authorization` header is present, only that is used: a cookie never replaces a bad
 /// token.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,9 +25,9 @@ pub enum Presented {
 /// Credentials that cannot be used: more than one, or a scheme other than Bearer.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CredentialsError {
-    /// Two `Authorization` headers, or two session cookies: 400 `invalid_request`.
-    #[error("more than one credential of a kind")]
-    Repeated,
+    /// Two `Authorization` headers, or two session cookies, by the name of the header: 400 `invalid_request`.
+    #[error("{0}: more than one credential")]
+    Repeated(&'static str),
     /// Another scheme, or not `Bearer TOKEN`: 401.
     #[error("not a bearer token")]
     NotBearer,
@@ -34,7 +37,7 @@ pub enum CredentialsError {
 pub fn presented(headers: &HeaderMap, session_cookie: &str) -> Result<Presented, CredentialsError> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     match (lines.next(), lines.next()) {
-        (Some(_), Some(_)) => Err(CredentialsError::Repeated),
+        (Some(_), Some(_)) => Err(CredentialsError::Repeated(AUTHORIZATION)),
         (Some(line), None) => bearer(line.to_str().map_err(|_| CredentialsError::NotBearer)?),
         (None, _) => {
             let session = session(headers, session_cookie)?;
@@ -48,7 +51,7 @@ fn bearer(line: &str) -> Result<Presented, CredentialsError> {
     let token = token.trim_start_matches(' ');
     if token.contains(',') {
         // Several credentials were joined in one header.
-        return Err(CredentialsError::Repeated);
+        return Err(CredentialsError::Repeated(AUTHORIZATION));
     }
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || !token.bytes().all(is_token) {
@@ -61,7 +64,7 @@ fn bearer(line: &str) -> Result<Presented, CredentialsError> {
 pub fn session<'a>(headers: &'a HeaderMap, name: &'a str) -> Result<Option<&'a str>, CredentialsError> {
     let mut values = cookies(headers, name);
     let first = values.next();
-    if values.next().is_some() { Err(CredentialsError::Repeated) } else { Ok(first) }
+    if values.next().is_some() { Err(CredentialsError::Repeated("Cookie")) } else { Ok(first) }
 }
 
 /// Returns whether a request presents a well-formed JWT, valid or not: three parts in base64url, the first of them a JSON
@@ -182,10 +185,11 @@ mod tests {
     #[test]
     fn two_of_a_kind_are_refused() {
         let twice = headers(&[("authorization", "Bearer a"), ("authorization", "Bearer b")]);
-        assert_eq!(presented(&twice), Err(CredentialsError::Repeated));
-        assert_eq!(presented(&headers(&[("authorization", "Bearer a, Basic b")])), Err(CredentialsError::Repeated));
+        assert_eq!(presented(&twice), Err(CredentialsError::Repeated(AUTHORIZATION)));
+        let joined = headers(&[("authorization", "Bearer a, Basic b")]);
+        assert_eq!(presented(&joined), Err(CredentialsError::Repeated(AUTHORIZATION)));
         let cookies = headers(&[("cookie", "sightline_session=a; sightline_session=b")]);
-        assert_eq!(presented(&cookies), Err(CredentialsError::Repeated));
+        assert_eq!(presented(&cookies), Err(CredentialsError::Repeated("Cookie")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use common::urls::is_secure;
+use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
@@ -37,6 +38,7 @@ struct Codes {
 #[derive(Deserialize)]
 struct Refusal {
     error: String,
+    error_description: Option<String>,
 }
 
 /// Signs a person in at `issuer`, and returns the tokens for `scope`. Says on stderr where to type which code.
@@ -51,7 +53,12 @@ pub async fn sign_in(
 ) -> Result<Tokens, RemoteError> {
     let resource = issuer.resource().map(|resource| ("resource", resource));
     let form: Vec<_> = [("client_id", client), ("scope", scope)].into_iter().chain(resource).collect();
-    let codes: Codes = send(http.post(issuer.device_endpoint()?).form(&form)).await?.success()?;
+    let answer = send(http.post(issuer.device_endpoint()?).form(&form)).await?;
+    if answer.status == StatusCode::BAD_REQUEST {
+        let Refusal { error, error_description } = answer.json()?;
+        return Err(RemoteError::refused(error, error_description));
+    }
+    let codes: Codes = answer.success()?;
     if !Url::parse(&codes.verification_uri).is_ok_and(|url| is_secure(&url)) {
         return Err(RemoteError::Failed(format!(
             "the server names {:?} as the page for the code, which is neither https nor of this machine",
@@ -80,11 +87,12 @@ pub async fn sign_in(
             wait += INTERVAL;
             continue;
         }
-        match answer.json::<Refusal>()?.error.as_str() {
+        let Refusal { error, error_description } = answer.json()?;
+        match error.as_str() {
             "authorization_pending" => {}
             "slow_down" | "temporarily_unavailable" => wait += INTERVAL,
             "expired_token" => break,
-            other => return Err(RemoteError::Refused(other.to_owned())),
+            _ => return Err(RemoteError::refused(error, error_description)),
         }
     }
     Err(RemoteError::TimedOut)

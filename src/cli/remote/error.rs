@@ -22,3 +22,11 @@ pub enum RemoteError {
     #[error("the stored sign-in: {0}")]
     Stored(#[from] std::io::Error),
 }
+
+impl RemoteError {
+    /// The refusal of an issuer: a code, and perhaps a sentence.
+    #[must_use]
+    pub fn refused(code: String, description: Option<String>) -> Self {
+        Self::Refused(description.map_or(code.clone(), |description| format!("{code}: {description}")))
+    }
+}

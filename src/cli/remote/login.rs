@@ -262,7 +262,8 @@ impl<'a> Attempt<'a> {
         }
         match (find("code"), find("error")) {
             (Some(code), None) => Ok(code),
-            (_, error) => Err(RemoteError::Refused(error.unwrap_or_else(|| "no code".to_owned()))),
+            (_, Some(error)) => Err(RemoteError::refused(error, find("error_description"))),
+            (None, None) => Err(RemoteError::Refused("no code".to_owned())),
         }
     }
 

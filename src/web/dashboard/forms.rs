@@ -102,7 +102,7 @@ const NOTICES: [(&str, &str); 11] = [
 
 /// Refuses a form that the page does not have.
 pub fn unknown() -> ApiError {
-    ApiError::invalid("form", "is not one of this page; open the page and send it again")
+    ApiError::invalid(ACTION, "names no form of this page; open the page and send it again")
 }
 
 impl Sent {

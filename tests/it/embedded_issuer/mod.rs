@@ -96,7 +96,7 @@ async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
         Err(AdmissionError::InvalidToken(_) | AdmissionError::NotBearer | AdmissionError::ClientRefused) => {
             refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"))
         }
-        Err(AdmissionError::InvalidRequest) => refuse(StatusCode::BAD_REQUEST, Some("invalid_request")),
+        Err(AdmissionError::Repeated(_)) => refuse(StatusCode::BAD_REQUEST, Some("invalid_request")),
         Err(AdmissionError::ForeignOrigin | AdmissionError::ForeignLink) => StatusCode::FORBIDDEN.into(),
         Err(AdmissionError::IssuerUnavailable(_)) => StatusCode::SERVICE_UNAVAILABLE.into(),
         Err(AdmissionError::Database(_)) => StatusCode::INTERNAL_SERVER_ERROR.into(),

@@ -149,6 +149,18 @@ async fn a_person_who_refuses_is_not_signed_in() {
     assert!(!succeeded && token.is_empty() && said.contains("refused the sign-in: access_denied"), "{said}");
 }
 
+#[tokio::test]
+async fn a_scope_that_nobody_has_is_refused_with_the_list_of_scopes() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    for way in [&["--device"][..], &["--as", "owner"]] {
+        let arguments = [&["login", "--scope", "SEARCH:READ"], way].concat();
+        let output = command(&folder, &server.url, &arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains("refused the sign-in: invalid_scope: Scopes are "), "{said}");
+    }
+}
+
 /// A command of a person with a folder of settings.
 pub fn command(settings: &TempDir, server: &str, arguments: &[&str]) -> Command {
     let mut command = sightline(settings.path(), arguments, &[]);

@@ -81,7 +81,7 @@ async fn an_issuer_gives_a_server_that_is_not_its_own_no_token() {
     }
     let device = command(&settings, &hostile, &["login", "--device", "--client-id", "sightline-cli"]).output().unwrap();
     let said = String::from_utf8(device.stderr).unwrap();
-    assert!(!device.status.success() && said.contains("answered 400"), "{said}");
+    assert!(!device.status.success() && said.contains("refused the sign-in: invalid_target: "), "{said}");
 
     let login = Login::of(command(&settings, &hostile, &["sites", "--client-id", "sightline-cli"]));
     let browser = Browser::new(&real.url);

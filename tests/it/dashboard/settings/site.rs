@@ -87,6 +87,6 @@ async fn every_section_has_an_anchor_that_its_forms_come_back_to() {
     }
     for stray in ["site.x", "brand.x", "x.add", "add", "", "segments.change"] {
         let page = desk.refused(400, &[("do", stray), ("button", "again")]).await;
-        holds(&page, &["form: is not one of this page".to_owned()]);
+        holds(&page, &["do: names no form of this page".to_owned()]);
     }
 }
