@@ -27,6 +27,9 @@ impl RemoteError {
     /// The refusal of an issuer: a code, and perhaps a sentence.
     #[must_use]
     pub fn refused(code: String, description: Option<String>) -> Self {
-        Self::Refused(description.map_or(code.clone(), |description| format!("{code}: {description}")))
+        Self::Refused(match description {
+            Some(description) => format!("{code}: {description}"),
+            None => code,
+        })
     }
 }

@@ -41,12 +41,11 @@ pub(super) async fn register(
     let bytes = body.into_bytes_limit(MAX_BODY_BYTES).await.map_err(|_| bad("The document is too large."))?;
     let client = Metadata::of(document(&bytes)?)?.check()?.of_anyone()?;
     let address = request.data();
-    let (id, issued_at) = match provider.registered_alike(&client).await? {
-        Some(there) => there,
-        None => {
-            provider.count_registration(address).await?;
-            provider.add_client(&client, address).await?
-        }
+    let (id, issued_at) = if let Some(there) = provider.registered_alike(&client).await? {
+        there
+    } else {
+        provider.count_registration(address).await?;
+        provider.add_client(&client, address).await?
     };
     let mut answer = json!({
         "client_id": id,
