@@ -29,7 +29,7 @@ use store::{
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::Parts;
-use crate::{admission::Admissions, config::Config, error::Error, handlers::App, http::over_limit, server};
+use crate::{admission::Admissions, config::Config, error::Error, handlers::App, http::entry, server};
 
 /// The path of the metrics.
 const PATH: &str = "/metrics";
@@ -63,7 +63,7 @@ pub(super) fn start(
     limits.polls.register(&mut registry);
     let registry = Arc::new(registry);
     let scrape = make_sync(move |_| rendered(&registry));
-    let endpoint = Route::new().at(PATH, get(scrape)).around(over_limit::refuse).map_to_response().boxed();
+    let endpoint = Route::new().at(PATH, get(scrape)).around(entry::admit).map_to_response().boxed();
     let served = server::serve(listener, endpoint, limits, std::future::pending(), Duration::ZERO);
     let probe = parts.store.write_probe.clone();
     let probing = async move {

@@ -14,16 +14,15 @@ pub mod conditional;
 pub mod cors;
 pub mod deadline;
 pub mod deprecation;
+pub mod entry;
 pub mod error_map;
 pub mod errors;
 pub mod failures;
 pub mod headers;
-pub mod host;
 pub mod idempotency;
 pub mod methods;
 pub mod operation;
 pub mod origin;
-pub mod over_limit;
 pub mod parameters;
 pub mod rate_limit;
 pub mod request_id;
@@ -130,9 +129,7 @@ pub fn stack(
         .nest_no_strip("/", open)
         .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
         .boxed()
-        .around(host::check)
-        .boxed()
-        .around(over_limit::refuse)
+        .around(entry::admit)
         .boxed()
         .around(move |next, request| body::read(bodies.clone(), next, request))
         .boxed()

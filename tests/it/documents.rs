@@ -77,6 +77,13 @@ async fn the_served_document_is_the_committed_one_but_for_addresses() {
         served.pointer_mut(flow).unwrap()[name].take();
         committed.pointer_mut(flow).unwrap()[name].take();
     }
+    let cookie = "/components/securitySchemes/session/name";
+    let named = base.parse::<common::base_url::BaseUrl>().unwrap().host_cookie("sightline_session");
+    assert_eq!(served.pointer(cookie).unwrap(), &named);
+    assert_eq!(committed.pointer(cookie).unwrap(), "sightline_session");
+    for document in [&mut served, &mut committed] {
+        document.pointer_mut(cookie).unwrap().take();
+    }
     assert_eq!(served["externalDocs"]["url"], format!("{base}/docs/errors"));
     assert_eq!(committed.get("externalDocs"), None);
     served.as_object_mut().unwrap().remove("externalDocs");
