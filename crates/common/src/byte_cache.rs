@@ -85,6 +85,15 @@ impl<V: Clone> ByteCache<V> {
 
     /// Returns the value under `key`, unless it has expired or is not `usable`.
     pub fn get_if(&self, key: &str, now: Moment, usable: impl Fn(&V) -> bool) -> Option<V> {
+        self.entry(key, now, usable).map(|(value, _)| value)
+    }
+
+    /// Returns the value under `key` and the time at which it expires, unless it has.
+    pub fn get_expiring(&self, key: &str, now: Moment) -> Option<(V, Moment)> {
+        self.entry(key, now, |_| true)
+    }
+
+    fn entry(&self, key: &str, now: Moment, usable: impl Fn(&V) -> bool) -> Option<(V, Moment)> {
         let mut held = self.lock();
         let own = held.by_holder.get_mut(holder_of(key))?;
         let (expires_at, value) = own.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
@@ -94,7 +103,7 @@ impl<V: Clone> ByteCache<V> {
         }
         let found = Some(value).filter(usable);
         held.hits += u64::from(found.is_some());
-        found
+        found.map(|value| (value, expires_at))
     }
 
     /// Stores `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not stored.

@@ -6,7 +6,7 @@ use std::sync::{Arc, atomic::Ordering};
 use chrono::TimeDelta;
 use common::{
     byte_cache::{ByteCache, CacheUse},
-    clock::Clock,
+    clock::{Clock, Moment},
     compute::beside,
     single_flight::{Locked, Running, SharedResult, SingleFlight},
 };
@@ -238,15 +238,14 @@ impl Reader {
                 return Ok(reading);
             } else {
                 let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
-                // The sum is not kept, so that it does not outlive its days.
-                if let Some(total) = by_day.as_ref().and_then(|key| self.cache.get(key, now)?.total()) {
-                    return Ok(Arc::new(total));
+                if let Some(total) = by_day.as_ref().and_then(|by_day| self.sum_of(by_day, &key, now)) {
+                    return Ok(total);
                 }
                 let days = by_day.and_then(|key| self.under_way(&requests, &key));
                 let reader = self.clone();
                 requests.start((self.asker.lane, key.clone()), move |running| async move {
-                    if let Some(total) = reader.summed(&request, days, &running).await? {
-                        return Ok(Arc::new(total));
+                    if let Some(total) = reader.summed(&request, &key, days, &running).await? {
+                        return Ok(total);
                     }
                     let reading = Arc::new(reader.once(&request, &key).await?);
                     running.keep(|| reader.keep(key, &reading, &request));
@@ -262,23 +261,36 @@ impl Reader {
         [Lane::Own, self.asker.lane].into_iter().find_map(|lane| requests.get(&(lane, key.to_owned())))
     }
 
-    /// Returns the sum of the days under way, or of those that another replica has. Returns `None` if there are no days or their sum is not
-    /// exact. Days are kept here, and their sum is not.
+    /// Returns the sum of the days that are cached under `by_day`, if it is exact. It is cached under `key` for as long as they are.
+    fn sum_of(&self, by_day: &str, key: &str, now: Moment) -> Option<Arc<Reading>> {
+        let (days, expires_at) = self.cache.get_expiring(by_day, now)?;
+        let total = Arc::new(days.total()?);
+        self.cache.put(key.to_owned(), total.clone(), total.bytes(), expires_at);
+        Some(total)
+    }
+
+    /// Returns the sum of the days under way, or of those that another replica has, which are kept here. Returns `None` if there are no days
+    /// or their sum is not exact.
     async fn summed(
         &self,
         request: &Request,
+        key: &str,
         under_way: Option<UnderWay>,
         running: &Running<Key, Arc<Reading>, SearchEngineError>,
-    ) -> Result<Option<Reading>, SearchEngineError> {
-        if let Some(days) = under_way {
-            return Ok(days.await?.total());
-        }
+    ) -> Result<Option<Arc<Reading>>, SearchEngineError> {
         let Some(by_day) = request.by_day() else { return Ok(None) };
-        let key = by_day.key()?;
-        let known = Known { account: &by_day.account, request: of_site(&key), lane: self.asker.lane };
-        let Some(days) = self.elsewhere.get(known).await.map(Arc::new) else { return Ok(None) };
-        running.keep(|| self.keep(key, &days, &by_day));
-        Ok(days.total())
+        let by_day_key = by_day.key()?;
+        let days = if let Some(days) = under_way {
+            days.await?
+        } else {
+            let known = Known { account: &by_day.account, request: of_site(&by_day_key), lane: self.asker.lane };
+            let Some(days) = self.elsewhere.get(known).await.map(Arc::new) else { return Ok(None) };
+            running.keep(|| self.keep(by_day_key.clone(), &days, &by_day));
+            days
+        };
+        let mut kept = None;
+        running.keep(|| kept = self.sum_of(&by_day_key, key, self.clock.moment()));
+        Ok(kept.or_else(|| days.total().map(Arc::new)))
     }
 
     /// Returns the reading that another replica has or makes, or makes it for all.

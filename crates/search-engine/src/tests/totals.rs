@@ -37,7 +37,8 @@ async fn a_series_that_was_read_serves_as_totals() {
     let total = bench.read(&totals()).await.unwrap();
     assert_eq!(only(&total), Metrics { clicks: 2.0, impressions: 6.0, weighted_position: Some(18.0) });
     assert_eq!((total.read_at, bench.upstream.queries()), (series.read_at, 1));
-    assert_eq!((bench.read(&totals()).await.unwrap(), bench.upstream.queries()), (total, 1), "their sum, again");
+    assert!(Arc::ptr_eq(&total, &bench.read(&totals()).await.unwrap()), "they are kept, as answers made of them are");
+    assert_eq!(bench.upstream.queries(), 1);
 }
 
 #[tokio::test]
