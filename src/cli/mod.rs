@@ -90,9 +90,9 @@ pub enum Command {
     Health,
     /// Apply pending database migrations.
     Migrate,
-    /// Copy the SQLite database to a new file while the service runs, and verify the copy.
+    /// Copy the database file to a new one while the service runs, and verify the copy.
     Backup(Backup),
-    /// Put a copy of the SQLite database in an empty place, and verify it.
+    /// Put a copy of the database file where there is none, and verify it.
     Restore(Restore),
     /// Run the simulated search engine.
     Simulator(Simulator),

@@ -131,7 +131,8 @@ impl Refresh {
             }
             other => other?,
         };
-        let lifetime = answer.lifetime.unwrap_or(USUAL_LIFE).clamp(SHORTEST_LIFE, LONGEST_LIFE) - TOKEN_MARGIN;
+        let lifetime =
+            answer.lifetime.unwrap_or(USUAL_LIFE).clamp(SHORTEST_LIFE, LONGEST_LIFE).saturating_sub(TOKEN_MARGIN);
         let end = clock.moment() + TimeDelta::from_std(lifetime).unwrap_or_default();
         let current = AccessToken { value: answer.access_token.clone(), end, connected_at };
         *held = Tokens { current: Some(current), refused: None };

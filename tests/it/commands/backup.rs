@@ -59,7 +59,7 @@ async fn a_backup_that_is_made_under_writes_holds_all_that_was_acknowledged_befo
     };
     tokio::join!(writes, copies);
     create("After").await;
-    let served = names_of_tags(&owner).await;
+    let all = names_of_tags(&owner).await;
     assert_eq!(server.terminate().0, Some(0));
 
     let copy = folder.path().join("copy.db");
@@ -70,7 +70,7 @@ async fn a_backup_that_is_made_under_writes_holds_all_that_was_acknowledged_befo
     let server = Running::start(sightline(elsewhere.path(), &["serve"], &[ANY_PORT]));
     let names = names_of_tags(&Actor::signed_in(&server.url, "owner").await).await;
     assert!(names.contains(&"Before".to_owned()) && !names.contains(&"After".to_owned()), "{names:?}");
-    assert!(names.iter().all(|name| served.contains(name)), "{names:?}");
+    assert!(names.iter().all(|name| all.contains(name)), "{names:?}");
 }
 
 #[test]
