@@ -54,7 +54,7 @@ export async function headFirst(browser, service, gate, person, paths) {
     held.release();
     let rest = '';
     for await (const piece of text) rest += piece;
-    holds(rest.includes('</html>') && rest.includes('<h1>northmoor.example</h1>'), `${path}: it ended with ${rest.slice(-300)}`);
+    holds(rest.includes('</html>') && rest.includes('<h1><bdi dir="ltr">northmoor.example</bdi></h1>'), `${path}: it ended with ${rest.slice(-300)}`);
   }
   await page.context().close();
 }
