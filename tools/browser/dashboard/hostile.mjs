@@ -95,8 +95,7 @@ async function people(page, service, own, api) {
   await post(`${api}/topic-clusters`, { name: written(90), conditions: [{ operator: 'contains', value: long(200) }] });
   const filters = [{ dimension: 'query', operator: 'contains', value: long(200) }];
   await post('/api/filter-presets', { name: written(90), filters });
-  // A keyword is held against queries, which may have such marks.
-  await write(page, service, 'POST', `${api}/branded-keywords`, { keywords: [long(100)] });
+  await post(`${api}/branded-keywords`, { keywords: [written(100)] });
   const tag = (await post('/api/tags', { name: written(90) })).data;
   await write(page, service, 'POST', `${api}/tags`, { tagIds: [tag.id] });
 }
