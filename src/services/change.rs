@@ -308,7 +308,7 @@ impl Others {
         if self.same_key == 0 {
             Ok(())
         } else {
-            Err(Error::invalid(format!("name: {name:?} is taken (ignoring case); choose another")))
+            Err(Error::invalid(format!("name: \"{name}\" is taken (ignoring case); choose another")))
         }
     }
 }

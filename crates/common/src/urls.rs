@@ -27,6 +27,11 @@ pub fn is_loopback(url: &Url) -> bool {
 pub fn without_credentials(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "(an address that cannot be read)".to_owned() };
     if !url.username().is_empty() || url.password().is_some() {
+        // A password that is not percent-encoded ends at the first of these, and the rest of it stands where the address should.
+        if url.path().contains('@') || url.query().is_some_and(|query| query.contains('@')) || url.fragment().is_some()
+        {
+            return "(an address whose password is not percent-encoded)".to_owned();
+        }
         // Cannot fail, because the URL has a password or user.
         let _ = url.set_password(None);
         let _ = url.set_username("");
@@ -64,6 +69,9 @@ mod tests {
             ("redis://:hunter2@cache.example", "redis://cache.example"),
             ("sqlite://data/sightline.db?mode=rwc", "sqlite://data/sightline.db"),
             ("sqlite::memory:", "sqlite::memory:"),
+            ("postgres://user:hun@ter2/z@db.example/name", "(an address whose password is not percent-encoded)"),
+            ("postgres://user:hun@ter?2@db.example/name", "(an address whose password is not percent-encoded)"),
+            ("postgres://user:hun@ter#2@db.example/name", "(an address whose password is not percent-encoded)"),
             ("postgres://user:hunter2@127.0.0.1:notaport/db", "(an address that cannot be read)"),
         ] {
             assert_eq!(without_credentials(url), printed);

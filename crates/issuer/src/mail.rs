@@ -5,7 +5,10 @@ use std::time::{Duration, SystemTime};
 use common::{clock::Clock, mail_address, random::Random, urls::is_loopback};
 use lettre::{
     Address, AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor,
-    message::{Mailbox, header::ContentType},
+    message::{
+        Mailbox, SinglePart,
+        header::{HeaderName, HeaderValue},
+    },
     transport::smtp::{
         authentication::Credentials,
         client::{Tls, TlsParameters},
@@ -78,7 +81,7 @@ impl Mailer {
         }
     }
 
-    /// Sends a message of plain text.
+    /// Sends a message of plain text. It says that a program made it, so that nobody's absence is answered to it (RFC 3834 section 5).
     ///
     /// # Errors
     /// The server cannot be reached or refuses the message.
@@ -91,8 +94,8 @@ impl Mailer {
             .subject(subject)
             .date(SystemTime::from(now))
             .message_id(Some(format!("<{}@{}>", self.random.id(now), self.from.email.domain())))
-            .header(ContentType::TEXT_PLAIN)
-            .body(text)
+            .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()))
+            .singlepart(SinglePart::plain(text))
             .map_err(failed)?;
         self.transport.send(message).await.map(|_| ()).map_err(|error| without_address(failed(error), to))
     }

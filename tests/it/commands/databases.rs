@@ -50,6 +50,9 @@ fn no_error_names_the_databases_password() {
         "postgres://user:hunter2@",
         "postgres://user:hunter2@127.0.0.1:1/db?sslmode=nonsense",
         "postgres://user:hun%74er2@127.0.0.1:notaport/db",
+        "postgres://user:p@hunter2/x@127.0.0.1:1/db",
+        "postgres://user:p@hunter2?x@127.0.0.1:1/db",
+        "postgres://user:p@hunter2#x@127.0.0.1:1/db",
     ] {
         let output = run(folder.path(), &["migrate"], &[("DATABASE__URL", url)]);
         let said = text(&output.stderr);

@@ -103,6 +103,10 @@ async fn a_forgotten_password_is_set_by_a_mailed_link() {
         message.contains("To: ann@corp.test") && message.contains("From: Sightline <sightline@corp.test>"),
         "{message}"
     );
+    // Readers decode the text of a message with the first line only, and answer no message with the second.
+    for line in ["MIME-Version: 1.0\n", "Auto-Submitted: auto-generated\n"] {
+        assert!(message.contains(line), "{line}: {message}");
+    }
     let token = message.split("/account/password/set?token=").nth(1).unwrap().lines().next().unwrap().to_owned();
     issuer.hand.advance(TimeDelta::minutes(59));
     assert_eq!(browser.set_password(&token, "wet socks on the line").await.status, 303);
