@@ -43,7 +43,7 @@ pub enum EtagKind {
     Weak,
 }
 
-/// What the plan must include for an operation.
+/// A part of a plan that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanPart {
     /// A feature.
@@ -134,7 +134,7 @@ pub struct Operation {
     pub idempotency: Option<Idempotency>,
     /// On property-scoped operations: role that the caller needs on the property.
     pub role: Role,
-    /// What the plan must include, if anything.
+    /// The part of a plan that it needs, if any.
     pub plan: Option<PlanPart>,
     /// On reads: kind of the answer's tag.
     pub etag: EtagKind,

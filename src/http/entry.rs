@@ -1,4 +1,5 @@
-//! Refuses requests before anything reads them: those on connections over the limit of their address, and those whose host cannot be read.
+//! Refuses requests that no handler is to see: those on connections over the limit of their address, and those whose host cannot be read.
+//! Both are one layer, because each layer makes the stack of a request deeper.
 
 use std::sync::Arc;
 

@@ -106,7 +106,7 @@ static UNLOCATED: LazyLock<Value> = LazyLock::new(|| {
 pub fn document(locations: &Locations) -> Value {
     let mut document = UNLOCATED.clone();
     security::locate(&mut document, locations);
-    // Linters want a URI there, so without a host there is none.
+    // Linters require an absolute URI, so without a host there is none.
     if let Some(server) = &locations.server {
         let description = "Every error code with its status, meaning and way out";
         document["externalDocs"] = json!({ "description": description, "url": format!("{server}{ERRORS_PATH}") });

@@ -137,7 +137,7 @@ mod tests {
             hand.advance(TimeDelta::seconds(after));
             let case = format!("{before} {jump} {after}");
             assert_eq!(left(&pauses), expected, "{case}");
-            // It hears its own news again.
+            // Its own pause comes back.
             let own = Pause { holder: "holder".to_owned(), since, until: since + minute };
             begin(&mut lock(&pauses.all), own, clock.moment());
             assert_eq!(left(&pauses), expected, "{case}");
@@ -145,22 +145,22 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_another_replica_tells_of_ends_with_it() {
+    fn a_pause_of_another_replica_ends_with_it() {
         let (clock, hand) = Clock::manual(DateTime::UNIX_EPOCH + TimeDelta::days(20_000));
         let pauses = Pauses::sharing(None, clock.clone());
-        let hear = |since: DateTime<Utc>, until: i64| {
+        let receive = |since: DateTime<Utc>, until: i64| {
             let until = clock.now() + TimeDelta::seconds(until);
             begin(&mut lock(&pauses.all), Pause { holder: "holder".to_owned(), since, until }, clock.moment());
         };
-        hear(clock.now() - TimeDelta::seconds(20), 40);
+        receive(clock.now() - TimeDelta::seconds(20), 40);
         assert_eq!(left(&pauses), 40);
-        hear(clock.now(), 10);
+        receive(clock.now(), 10);
         assert_eq!(left(&pauses), 40, "a longer one is known");
-        hear(DateTime::UNIX_EPOCH, 50);
+        receive(DateTime::UNIX_EPOCH, 50);
         assert_eq!(left(&pauses), 50, "a replica of an earlier version does not say since when");
         hand.advance(TimeDelta::seconds(50));
         assert_eq!(left(&pauses), 0);
-        hear(clock.now() + TimeDelta::seconds(1), 61);
+        receive(clock.now() + TimeDelta::seconds(1), 61);
         assert_eq!(left(&pauses), 0, "it has not begun yet");
     }
 }

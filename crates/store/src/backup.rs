@@ -43,7 +43,7 @@ pub async fn restore(from: &Path, url: &str) -> Result<PathBuf, Error> {
         return Err(Error::refused("database.url: it names no SQLite file"));
     };
     verify(from).await?;
-    // What a former database left beside it would be read as a part of this one.
+    // SQLite would read files that a former database left beside it as parts of this one.
     for ending in ["", "-wal", "-shm", "-journal"] {
         let there = beside(&to, ending);
         if there.exists() {
@@ -69,7 +69,7 @@ struct NewFile<'a> {
     named: &'a Path,
     /// Its path until then.
     path: PathBuf,
-    /// What stands before the path in messages.
+    /// The setting that messages name before the path, or nothing.
     setting: &'static str,
 }
 

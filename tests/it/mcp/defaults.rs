@@ -10,7 +10,7 @@ fn written(value: &Value) -> Value {
     if value.is_string() { value.clone() } else { json!(value.to_string()) }
 }
 
-/// What an argument may be that asks for nothing: its declared default, or an empty list.
+/// A value of an argument that asks for nothing: the declared default, or an empty list.
 fn nothing(schema: &Value) -> Option<Value> {
     let empty = (schema["type"] == "array").then(|| json!([]));
     schema.get("default").cloned().or(empty)

@@ -83,7 +83,7 @@ impl Records {
                 // One of another version is skipped.
                 if let Ok(event) = serde_json::from_slice(event) {
                     let mut all = lock(&all);
-                    hear(&mut all, event, clock.moment());
+                    apply(&mut all, event, clock.moment());
                 }
                 true
             });
@@ -189,9 +189,9 @@ impl Record {
     }
 }
 
-/// Records an event that a replica tells of. One that is older than what is known, such as this replica's own, changes nothing. One of the
-/// future changes nothing yet (decision 55).
-fn hear(all: &mut All, event: Event, now: Moment) {
+/// Applies an event of a replica. One that is not newer than the record, such as this replica's own, changes nothing. One of the future
+/// changes nothing yet (decision 55).
+fn apply(all: &mut All, event: Event, now: Moment) {
     let Event { account, at, what } = event;
     if now.wall() < at {
         return;

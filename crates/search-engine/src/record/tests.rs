@@ -71,8 +71,8 @@ fn a_clock_that_is_set_neither_lengthens_a_pause_nor_voids_it() {
         hand.set(seconds(jump));
         hand.advance(seconds(after));
         let case = format!("{before} {jump} {after}");
-        // It hears its own news again.
-        heard(&records, vec![(7_200, away()), (7_200, refused(7_200, 60))]);
+        // Its own events come back.
+        receive(&records, vec![(7_200, away()), (7_200, refused(7_200, 60))]);
         let refused = records.refusal(account, &site(1)).unwrap();
         assert_eq!(refused.wait, (left > 0).then(|| Duration::from_secs(left)), "{case}");
         let now = at(7_200 + before + jump + after);
@@ -86,11 +86,11 @@ fn a_clock_that_is_set_neither_lengthens_a_pause_nor_voids_it() {
     }
 }
 
-/// Lets `records` hear of events at the given seconds.
-fn heard(records: &Records, events: Vec<(i64, What)>) {
+/// Applies events at the given seconds.
+fn receive(records: &Records, events: Vec<(i64, What)>) {
     let (mut all, now) = records.lock();
     for (seconds, what) in events {
-        hear(&mut all, Event { account: Uuid::nil(), at: at(seconds), what }, now);
+        apply(&mut all, Event { account: Uuid::nil(), at: at(seconds), what }, now);
     }
 }
 
@@ -118,15 +118,15 @@ fn what_is_older_than_what_is_known_changes_nothing() {
     records.note(Uuid::nil(), true, None);
     hand.advance(seconds(10));
     let since = || records.trouble(Uuid::nil()).map(|trouble| trouble.since);
-    heard(&records, vec![(5, away()), (10, away())]);
+    receive(&records, vec![(5, away()), (10, away())]);
     assert_eq!(since(), None);
-    heard(&records, vec![(11, away())]);
+    receive(&records, vec![(11, away())]);
     assert_eq!(since(), Some(at(11)));
-    heard(&records, vec![(12, ended(None)), (11, away())]);
+    receive(&records, vec![(12, ended(None)), (11, away())]);
     assert_eq!(since(), None);
-    heard(&records, vec![(11, What::Forgotten)]);
+    receive(&records, vec![(11, What::Forgotten)]);
     assert_eq!(records.last(Uuid::nil()).success, Some(at(12)), "it was used after it was forgotten");
-    heard(&records, vec![(12, What::Forgotten)]);
+    receive(&records, vec![(12, What::Forgotten)]);
     assert_eq!(records.last(Uuid::nil()), LastOutcomes::default());
 }
 
@@ -137,9 +137,9 @@ fn news_count_after_the_clock_was_set_back_and_those_from_before_it_do_not() {
     records.note(Uuid::nil(), true, None);
     hand.set(seconds(-7_200));
     hand.advance(seconds(10));
-    heard(&records, vec![(7_200, away()), (7_201, refused(7_201, 60))]);
+    receive(&records, vec![(7_200, away()), (7_201, refused(7_201, 60))]);
     assert_eq!((records.trouble(Uuid::nil()), records.refusal(Uuid::nil(), &site(1))), (None, None));
-    heard(&records, vec![(9, away()), (9, refused(9, 60))]);
+    receive(&records, vec![(9, away()), (9, refused(9, 60))]);
     assert_eq!(records.trouble(Uuid::nil()).map(|trouble| trouble.since), Some(at(9)));
     let wait = records.refusal(Uuid::nil(), &site(1)).and_then(|refused| refused.wait);
     assert_eq!(wait, Some(Duration::from_secs(59)));
@@ -152,13 +152,13 @@ fn the_longest_pause_of_a_refused_site_counts_until_it_is_allowed_later() {
     records.refuse(Uuid::nil(), &site(1));
     hand.advance(seconds(20));
     let wait = || records.refusal(Uuid::nil(), &site(1)).and_then(|refused| refused.wait);
-    heard(&records, vec![(110, refused(0, 120))]);
+    receive(&records, vec![(110, refused(0, 120))]);
     assert_eq!(wait(), Some(Duration::from_secs(110)));
-    heard(&records, vec![(100, refused(100, 60))]);
+    receive(&records, vec![(100, refused(100, 60))]);
     assert_eq!(wait(), Some(Duration::from_secs(110)), "its own news come late");
-    heard(&records, vec![(109, allowed())]);
+    receive(&records, vec![(109, allowed())]);
     assert_eq!(wait(), Some(Duration::from_secs(110)));
-    heard(&records, vec![(110, allowed())]);
+    receive(&records, vec![(110, allowed())]);
     assert_eq!(records.refusal(Uuid::nil(), &site(1)), None);
 }
 
