@@ -297,7 +297,7 @@ mod tests {
         {
             let (limits, hand) = limits();
             while limits.count("a", rate).retry_after.is_none() {}
-            hand.advance(jump);
+            hand.set(jump);
             let refused = limits.count("a", rate).retry_after;
             let wait = refused.unwrap_or_default();
             assert!(wait <= rate.interval().as_secs() + 3, "{jump}: {wait}");
