@@ -23,7 +23,7 @@ use api::{
     analytics::{CannibalizationThresholds, CurveSource, GrowthThresholds},
     models::{Granularity, Window},
 };
-use chrono::{Days, NaiveDate, TimeDelta};
+use chrono::{DateTime, Days, NaiveDate, TimeDelta};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
 use search_engine::QueryResponse;
@@ -32,8 +32,13 @@ use search_engine::QueryResponse;
 const CEILING: usize = 50_000;
 
 /// The shortest series.
-const ONE_DAY: Span =
-    Span { start: NaiveDate::MIN, end: NaiveDate::MIN, last_final: NaiveDate::MIN, granularity: Granularity::Day };
+const ONE_DAY: Span = Span {
+    start: NaiveDate::MIN,
+    end: NaiveDate::MIN,
+    last_final: NaiveDate::MIN,
+    granularity: Granularity::Day,
+    until: DateTime::UNIX_EPOCH,
+};
 
 /// Numbers of rows at which the growth of the cost is measured.
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];

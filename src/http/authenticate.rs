@@ -210,6 +210,10 @@ impl Authenticate {
                 self.refusal(Some("invalid_token"), &hint)
             }
             AdmissionError::NotBearer => self.refusal(Some("invalid_token"), NO_BEARER),
+            AdmissionError::Repeated(header @ "Cookie") => {
+                let hint = "holds two sessions of this service; delete the cookies of this host in your browser, and sign in again";
+                ApiError::invalid(header, hint).into()
+            }
             AdmissionError::Repeated(header) => ApiError::invalid(header, "present one credential, once").into(),
             AdmissionError::ForeignOrigin => {
                 ApiError::new(Code::Forbidden).hint(format!("Origin: must be the origin of {}", self.base_url)).into()

@@ -119,7 +119,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use api::models::Granularity;
-    use chrono::NaiveDate;
+    use chrono::{DateTime, NaiveDate};
     use proptest::prelude::*;
 
     use super::*;
@@ -145,7 +145,8 @@ mod tests {
             .collect();
         let end = day(u32::try_from(branded.len()).unwrap());
         let (branded, non_branded) = (traffic(branded), traffic(other));
-        let span = Span { start: day(1), end, last_final: end, granularity: Granularity::Day };
+        let span =
+            Span { start: day(1), end, last_final: end, granularity: Granularity::Day, until: DateTime::UNIX_EPOCH };
         Window { total: traffic(&whole), branded, non_branded, span }
     }
 

@@ -102,7 +102,7 @@ pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: us
 #[cfg(test)]
 mod tests {
     use api::models::Granularity;
-    use chrono::NaiveDate;
+    use chrono::{DateTime, NaiveDate};
 
     use super::*;
 
@@ -114,7 +114,13 @@ mod tests {
     fn countries(days: impl IntoIterator<Item = (&'static str, Days)>) -> Countries<'static> {
         let day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
         Countries {
-            span: Span { start: day, end: day, last_final: day, granularity: Granularity::Day },
+            span: Span {
+                start: day,
+                end: day,
+                last_final: day,
+                granularity: Granularity::Day,
+                until: DateTime::UNIX_EPOCH,
+            },
             counted: Some(Window { start_date: day, end_date: day }),
             days: days.into_iter().collect(),
         }

@@ -155,6 +155,8 @@ impl Distinct {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
 
     fn day(n: u32) -> NaiveDate {
@@ -166,7 +168,13 @@ mod tests {
     }
 
     fn filled(granularity: Granularity, days: &[(u32, &[(&'static str, f64)])]) -> QueryPeriods {
-        let mut periods = QueryPeriods::new(Span { start: day(1), end: day(3), last_final: day(3), granularity });
+        let mut periods = QueryPeriods::new(Span {
+            start: day(1),
+            end: day(3),
+            last_final: day(3),
+            granularity,
+            until: DateTime::UNIX_EPOCH,
+        });
         for (date, positions) in days {
             periods.add(day(*date), rows(positions).iter().map(|(query, metrics)| (*query, metrics)), 3);
         }

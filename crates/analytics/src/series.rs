@@ -10,7 +10,9 @@ use api::{
     analytics::{Period, SeriesPoint},
     models::{Granularity, Window, parse_day},
 };
-use chrono::{DateTime, Datelike as _, Days, FixedOffset, Months, NaiveDate, SecondsFormat, TimeDelta, TimeZone as _};
+use chrono::{
+    DateTime, Datelike as _, Days, FixedOffset, Months, NaiveDate, SecondsFormat, TimeDelta, TimeZone as _, Utc,
+};
 use chrono_tz::America::Los_Angeles;
 
 use super::{change::to_api, metrics::Metrics};
@@ -59,6 +61,8 @@ pub struct Span {
     pub last_final: NaiveDate,
     /// The length of a period.
     pub granularity: Granularity,
+    /// The time after which no listed hour begins.
+    pub until: DateTime<Utc>,
 }
 
 /// One period of a series.
@@ -105,8 +109,10 @@ impl Span {
     #[must_use]
     pub fn periods(self) -> Vec<Stretch> {
         if self.granularity == Granularity::Hour {
-            let hours = self.days().flat_map(|date| hours(date).map(move |hour| Slot { date, hour: Some(hour) }));
-            return hours.map(|slot| Stretch { first: slot, last: slot }).collect();
+            let hours = self.days().flat_map(|date| hours(date).map(move |hour| (date, hour)));
+            let begun = hours.take_while(|(_, hour)| *hour <= self.until);
+            let slots = begun.map(|(date, hour)| Slot { date, hour: Some(hour) });
+            return slots.map(|slot| Stretch { first: slot, last: slot }).collect();
         }
         let beginning = |date: &NaiveDate| *date == self.start || self.first_day(*date) == *date;
         let stretch = |date| {
@@ -174,7 +180,8 @@ mod tests {
     }
 
     fn span(start: &str, end: &str, granularity: Granularity) -> Span {
-        Span { start: date(start), end: date(end), last_final: date("2026-11-18"), granularity }
+        let until = "2026-11-20T18:30:00Z".parse().unwrap();
+        Span { start: date(start), end: date(end), last_final: date("2026-11-18"), granularity, until }
     }
 
     #[test]
@@ -245,6 +252,21 @@ mod tests {
         assert_eq!(series.iter().map(|point| point.clicks).enumerate().find(|(_, clicks)| *clicks > 0), Some((2, 2)));
     }
 
+    #[test]
+    fn an_hour_that_has_not_begun_is_not_listed() {
+        let today = span("2026-11-19", "2026-11-20", Granularity::Hour);
+        let last = |until: &str| {
+            let series = filled(&BTreeMap::new(), Span { until: until.parse().unwrap(), ..today });
+            (series.len(), series.last().and_then(|point| point.period.hour.clone()))
+        };
+        let hour = |text: &str| Some(text.to_owned());
+        assert_eq!(last("2026-11-20T18:30:00Z"), (35, hour("2026-11-20T10:00:00-08:00")));
+        assert_eq!(last("2026-11-20T18:00:00Z"), (35, hour("2026-11-20T10:00:00-08:00")), "it has just begun");
+        assert_eq!(last("2026-11-20T17:59:59Z"), (34, hour("2026-11-20T09:00:00-08:00")));
+        assert_eq!(last("2026-11-21T08:00:00Z").0, 48);
+        assert_eq!(filled(&BTreeMap::new(), Span { granularity: Granularity::Day, ..today }).len(), 2);
+    }
+
     proptest! {
         #[test]
         fn weeks_and_months_add_up_to_their_days(
@@ -260,7 +282,7 @@ mod tests {
             let end = start + Days::new(days.len() as u64 - 1);
             let whole: Metrics = rows.values().copied().sum();
             for granularity in [Granularity::Day, Granularity::Week, Granularity::Month] {
-                let span = Span { start, end, last_final: end, granularity };
+                let span = Span { start, end, last_final: end, granularity, until: DateTime::UNIX_EPOCH };
                 let periods = span.periods();
                 prop_assert_eq!(periods.iter().map(|period| sum(&rows, *period)).sum::<Metrics>(), whole);
                 prop_assert_eq!((periods[0].first, periods[periods.len() - 1].last), (Slot::day(start), Slot::day(end)));

@@ -9,7 +9,9 @@ use entity::{
 };
 use http::{HeaderMap, header::USER_AGENT};
 use identity::{credentials::cookies, issuer_session, session::shortened};
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, QueryOrder, sea_query::Expr,
+};
 use store::database;
 use uuid::Uuid;
 
@@ -17,6 +19,9 @@ use super::{IdentityProvider, people::Person};
 
 /// Lifetime of a session. It equals that of the service's sessions.
 pub(super) const LIFETIME: TimeDelta = TimeDelta::days(7);
+
+/// The most cookies of one name that are looked up.
+const MOST_COOKIES: usize = 5;
 
 /// A signed-in browser.
 #[derive(Clone, Debug)]
@@ -49,12 +54,21 @@ impl IdentityProvider {
         Ok(person.map(|person| SignedIn { session, person }))
     }
 
-    /// Returns the session that a browser presents, if it runs.
+    /// Returns the session that a browser presents, if it runs. On plain http another service of the host may set a cookie of the same
+    /// name, which the browser sends as well.
     pub(super) async fn presented_session(&self, headers: &HeaderMap) -> Result<Option<Model>, DbErr> {
         let name = self.session_cookie();
-        let Some(value) = cookies(headers, &name).next() else { return Ok(None) };
-        let found = Entity::find().filter(Column::Hash.eq(sha256_hex(value))).one(&self.db).await?;
-        Ok(found.filter(|session| self.clock.now() < session.expires_at))
+        let hashes: Vec<String> = cookies(headers, &name).take(MOST_COOKIES).map(sha256_hex).collect();
+        if hashes.is_empty() {
+            return Ok(None);
+        }
+        let runs = Column::ExpiresAt.gt(self.clock.now());
+        Entity::find()
+            .filter(Column::Hash.is_in(hashes))
+            .filter(runs)
+            .order_by_desc(Column::CreatedAt)
+            .one(&self.db)
+            .await
     }
 
     /// Returns whether the session of a grant still runs. A grant without a session has none to end with.

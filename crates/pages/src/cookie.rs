@@ -66,11 +66,13 @@ impl SealedCookie {
         set(response, &self.base_url, &self.name, "", TimeDelta::zero());
     }
 
-    /// Returns the content of the first cookie of this name, if it can be read.
+    /// Returns the content of the first cookie of this name that can be read.
     #[must_use]
     pub fn open<T: DeserializeOwned>(&self, headers: &HeaderMap) -> Option<T> {
-        let sealed = URL_SAFE_NO_PAD.decode(cookies(headers, &self.name).next()?).ok()?;
-        serde_json::from_slice(&self.secrets.open(&sealed, self.context).ok()?).ok()
+        cookies(headers, &self.name).find_map(|value| {
+            let sealed = URL_SAFE_NO_PAD.decode(value).ok()?;
+            serde_json::from_slice(&self.secrets.open(&sealed, self.context).ok()?).ok()
+        })
     }
 }
 

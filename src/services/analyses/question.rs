@@ -42,6 +42,8 @@ pub struct Settled {
     pub compared: Option<Compared>,
     /// Facts about the windows that the numbers do not show.
     pub warnings: Vec<Warning>,
+    /// The time of the question. No hour is listed that begins later.
+    pub asked_at: DateTime<Utc>,
     /// The last final day, if the days after it count, too.
     pub fresh_after: Option<NaiveDate>,
     /// The length of the periods of its series.
@@ -96,6 +98,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         compare,
         compared,
         warnings: warnings(&search.system_annotations, window, compare, compared),
+        asked_at: search.clock.now(),
         fresh_after: all.then_some(last_final),
         granularity: Granularity::Day,
         search_type,
@@ -311,7 +314,7 @@ impl Settled {
     #[must_use]
     pub fn span(&self, window: Window, last_final: NaiveDate) -> Span {
         let end = if self.is_fresh(window) { window.end_date } else { window.end_date.min(last_final) };
-        Span { start: window.start_date, end, last_final, granularity: self.granularity }
+        Span { start: window.start_date, end, last_final, granularity: self.granularity, until: self.asked_at }
     }
 }
 

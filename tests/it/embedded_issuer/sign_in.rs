@@ -43,6 +43,26 @@ fn state(leaving: &Leaving) -> String {
     address.query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned()
 }
 
+/// Two cookies of one name: another service of the host has set the first, for a longer path.
+fn twice(cookie: &str) -> String {
+    let (name, _) = cookie.split_once('=').unwrap();
+    format!("{name}=of-another-service; {cookie}")
+}
+
+#[tokio::test]
+async fn a_cookie_of_the_same_name_that_another_service_set_stops_no_sign_in() {
+    let issuer = TestIssuer::start().await;
+    let leaving = issuer.leave().await;
+    let back = Answer::of(issuer.http.get(&leaving.location)).await;
+    let attempt = twice(&leaving.cookie);
+    let done = Answer::of(issuer.http.get(back.header("location")).header("cookie", attempt)).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+    let signed_in = twice(&cookie(&back.headers, "sightline_issuer"));
+    let silent = issuer.leave().await.location.replace("login_hint=editor", "prompt=none");
+    let answer = Answer::of(issuer.http.get(silent).header("cookie", signed_in)).await;
+    assert!(answer.header("location").contains("code="), "{}", answer.header("location"));
+}
+
 #[tokio::test]
 async fn an_attempt_is_spent_by_its_first_callback() {
     let issuer = TestIssuer::start().await;
