@@ -16,7 +16,7 @@ use crate::{
     services::{
         access::{
             PropertyAccess,
-            facts::{self, Caller, Facts},
+            facts::{self, Caller, Facts, Plans},
             parse_id,
         },
         change::{Author, Change, IfMatch},
@@ -82,7 +82,7 @@ impl World {
             client: "",
             person: "",
         };
-        facts::of_caller(&self.db, caller, property).await.unwrap().unwrap()
+        facts::of_caller(&self.db, Plans::Limit, caller, property).await.unwrap().unwrap()
     }
 
     /// Returns a person's access to a property, for an operation that needs the role `needed`.

@@ -37,7 +37,7 @@ use crate::{
     services::{
         access::{
             PropertyAccess, SharedProperty,
-            facts::{self, Caller, Facts, LinkFacts, PropertyFacts, Revoked},
+            facts::{self, Caller, Facts, LinkFacts, Plans, PropertyFacts, Revoked},
         },
         applications::uses::{SurfaceKind, Uses},
         users::Member,
@@ -265,7 +265,7 @@ impl Admissions {
         let hash = sha256_hex(value);
         // Keys of tokens and sessions cannot collide: a token is text with dots, the hash of a session is hex.
         let key = (Sha256::digest(&hash).into(), property);
-        let read = facts::of_caller(&inner.db, Caller::Session(&hash), property);
+        let read = inner.facts(Caller::Session(&hash), property);
         let Some(facts) = inner.callers.get(&key, read).await? else { return Ok(None) };
         if facts.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
             return Ok(None);
@@ -281,7 +281,7 @@ impl Admissions {
         let inner = &self.0;
         let hash = Sha256::digest(link_token).to_vec();
         let read = async {
-            let found: Option<LinkFacts> = facts::of_link(&inner.db, &hash).await?;
+            let found: Option<LinkFacts> = facts::of_link(&inner.db, Plans::of(&inner.config), &hash).await?;
             Ok::<_, DbErr>(found.map(Arc::new))
         };
         let found = inner.links.get(&hash, read).await?;
@@ -290,6 +290,10 @@ impl Admissions {
 }
 
 impl Inner {
+    async fn facts(&self, caller: Caller<'_>, property: Option<Uuid>) -> Result<Option<Facts>, DbErr> {
+        facts::of_caller(&self.db, Plans::of(&self.config), caller, property).await
+    }
+
     /// Returns the holder of a token, updated from its claims, or `None` if the token is revoked.
     async fn holder(&self, token: &AccessToken, property: Option<Uuid>) -> Result<Option<Facts>, DbErr> {
         let (issuer, subject) = (&token.claims.issuer, &token.claims.subject);
@@ -303,7 +307,7 @@ impl Inner {
             client: &token.client_id,
             person: &person,
         };
-        let Some(facts) = facts::of_caller(&self.db, caller, property).await? else {
+        let Some(facts) = self.facts(caller, property).await? else {
             if revocation::is_revoked(&self.db, token).await? {
                 return Ok(None);
             }
@@ -329,7 +333,7 @@ impl Inner {
         property: Option<Uuid>,
     ) -> Result<Option<Facts>, DbErr> {
         match self.users.resolve(&token.claims).await? {
-            Some(_) => facts::of_caller(&self.db, caller, property).await,
+            Some(_) => self.facts(caller, property).await,
             None => Ok(None),
         }
     }

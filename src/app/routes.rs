@@ -76,7 +76,7 @@ fn tools(
 ) -> Tools {
     let app = &parts.app;
     let mcp_url = app.config.mcp_url(&app.base_url);
-    let (search, config, clock) = (app.search.clone(), app.config.clone(), app.clock.clone());
+    let (search, clock) = (app.search.clone(), app.clock.clone());
     Tools {
         address: mcp_endpoint(&app.config, &app.base_url),
         operations: mcp::dated(search.clone(), operations),
@@ -87,7 +87,7 @@ fn tools(
             ..layers.authenticate.clone()
         },
         origins: layers.cors.tools.clone(),
-        build: Box::new(move |operations| mcp::endpoint(&document, operations, search, config, clock)),
+        build: Box::new(move |operations| mcp::endpoint(&document, operations, search, clock)),
     }
 }
 

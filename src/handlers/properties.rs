@@ -37,8 +37,7 @@ impl PropertiesApi for App {
         caller: Caller,
         Params(params): Params<PropertyParams>,
     ) -> Answered<Rendered<PropertyAnswer>> {
-        let (member, id) = (caller.member()?, caller.access()?.property().id);
-        Ok(rendered(&headlines::one(&self.search, &self.config, &member, id, &params).await?))
+        Ok(rendered(&headlines::one(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {

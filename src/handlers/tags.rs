@@ -63,7 +63,7 @@ impl TagsApi for App {
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<TaggedProperty>> {
         let member = caller.member()?;
-        let all = tags::properties(&self.db, &self.config, &member, id, self.clock.now()).await?;
+        let all = tags::properties(&self.db, &member, id, self.clock.now()).await?;
         Ok(page_of(all, &paging))
     }
 
@@ -74,6 +74,6 @@ impl TagsApi for App {
         Body(body): Body<TagPropertiesInput>,
     ) -> Answered<Answer<Vec<TaggedProperty>>> {
         let change = self.change(&caller).await?;
-        Ok(Answer(tags::replace_properties(&change, &self.config, id, &body.property_ids).await?))
+        Ok(Answer(tags::replace_properties(&change, id, &body.property_ids).await?))
     }
 }

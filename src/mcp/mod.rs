@@ -43,7 +43,7 @@ use self::{
     server::{Server, ServerParts},
     transport::Transport,
 };
-use crate::{config::Config, operations::Operations, services::analyses::search_data::SearchData};
+use crate::{operations::Operations, services::analyses::search_data::SearchData};
 
 pub use self::dates::dated;
 
@@ -53,11 +53,10 @@ pub fn endpoint(
     document: &Value,
     operations: BoxEndpoint<'static>,
     search: SearchData,
-    config: Arc<Config>,
     clock: Clock,
 ) -> BoxEndpoint<'static> {
     let operations = Operations::new(operations);
-    let properties = Properties { search, config, clock };
+    let properties = Properties { search, clock };
     let server = Server(Arc::new(ServerParts { offers: Offers::of(document), operations, properties }));
     Transport::new(server).boxed()
 }

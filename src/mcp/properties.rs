@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::state::{AnswerState, MUST_RECONNECT, NEVER_CONNECTED, NOTHING_TRACKED};
 use crate::{
-    config::Config,
     error::{Disconnection, Error},
     http::{errors, request_id::RequestId},
     services::{analyses::search_data::SearchData, properties::reference, system, users::Member},
@@ -19,8 +18,6 @@ use crate::{
 pub struct Properties {
     /// The database of properties.
     pub search: SearchData,
-    /// The settings.
-    pub config: Arc<Config>,
     /// The clock.
     pub clock: Clock,
 }
@@ -31,7 +28,7 @@ impl Properties {
     /// # Errors
     /// 404 if the text names none that the caller can see, 400 if it names several.
     pub async fn find(&self, text: &str, outer: &Parts) -> Result<Uuid, ApiError> {
-        let found = reference::find(&self.search.db, &self.config, caller(outer)?, text, self.clock.now()).await;
+        let found = reference::find(&self.search.db, caller(outer)?, text, self.clock.now()).await;
         found.map_err(|error| refused(error, outer))
     }
 
@@ -40,7 +37,7 @@ impl Properties {
     /// # Errors
     /// 500 if the database fails.
     pub async fn names(&self, outer: &Parts) -> Result<Vec<String>, ApiError> {
-        let names = reference::names(&self.search.db, &self.config, caller(outer)?, self.clock.now()).await;
+        let names = reference::names(&self.search.db, caller(outer)?, self.clock.now()).await;
         names.map_err(|error| refused(error, outer))
     }
 

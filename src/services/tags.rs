@@ -29,7 +29,7 @@ use super::{
     properties,
     users::{self, Member},
 };
-use crate::{config::Config, error::Error};
+use crate::error::Error;
 
 /// The maximum number of tags of a person.
 const MAX_TAGS: Limit = Limit { max: 10_000, noun: "tags" };
@@ -122,7 +122,6 @@ pub async fn delete(change: &MemberChange, id: Uuid) -> Result<(), Error> {
 /// Returns the properties with a tag that the person can see, by site.
 pub async fn properties(
     db: &impl ConnectionTrait,
-    config: &Config,
     member: &Member,
     id: Uuid,
     now: DateTime<Utc>,
@@ -130,15 +129,11 @@ pub async fn properties(
     Entity::one_of_user(member.user.id, id).one(db).await?.ok_or(Error::NotFound)?;
     let carrying = property_tag::Entity::find().filter(property_tag::Column::TagId.eq(id)).all(db).await?;
     let carrying: HashSet<Uuid> = carrying.into_iter().map(|row| row.property_id).collect();
-    let visible = properties::visible(db, config, member, now).await?;
+    let visible = properties::visible_sites(db, member, now).await?;
     let mut tagged: Vec<TaggedProperty> = visible
         .into_iter()
-        .filter(|listed| carrying.contains(&listed.property.id))
-        .map(|listed| TaggedProperty {
-            id: listed.property.id,
-            name: sites::name(&listed.property.site_url),
-            site_url: listed.property.site_url,
-        })
+        .filter(|site| carrying.contains(&site.id))
+        .map(|site| TaggedProperty { id: site.id, name: sites::name(&site.site_url), site_url: site.site_url })
         .collect();
     tagged.sort_by(|a, b| (&a.name, &a.site_url, a.id).cmp(&(&b.name, &b.site_url, b.id)));
     Ok(tagged)
@@ -150,18 +145,17 @@ pub async fn properties(
 /// [`Error::NotFound`] if the tag is not the person's; [`Error::NoSuch`] if the person cannot see one of the properties.
 pub async fn replace_properties(
     change: &MemberChange,
-    config: &Config,
     id: Uuid,
     wanted: &[Uuid],
 ) -> Result<Vec<TaggedProperty>, Error> {
     let user_id = change.lock().await?.id;
     Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
-    let visible = properties::visible(change.tx(), config, &change.by, change.now).await?;
-    let visible: HashSet<Uuid> = visible.into_iter().map(|listed| listed.property.id).collect();
+    let visible = properties::visible_sites(change.tx(), &change.by, change.now).await?;
+    let visible: HashSet<Uuid> = visible.into_iter().map(|site| site.id).collect();
     Error::check_named("propertyIds", wanted, &visible, "the properties that you can see")?;
     property_tag::Entity::delete_many().filter(property_tag::Column::TagId.eq(id)).exec(change.tx()).await?;
     attach(change.tx(), wanted.iter().map(|property| (id, *property))).await?;
-    self::properties(change.tx(), config, &change.by, id, change.now).await
+    self::properties(change.tx(), &change.by, id, change.now).await
 }
 
 /// Sets the caller's tags on a property to exactly the given ones, or changes nothing.

@@ -11,6 +11,8 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use crate::config::Config;
+
 /// A caller, by the identifier that the request presents.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller<'a> {
@@ -68,12 +70,12 @@ pub struct Revoked {
 pub struct PropertyFacts {
     /// The property.
     pub property: property::Model,
-    /// The number of the owner's properties that have been tracked for longer.
+    /// The number of the owner's properties that have been tracked for longer. Zero where nothing is sold.
     pub longer: u64,
     /// Its owner.
     pub owner: Arc<user::Model>,
     /// The search account whose grant reads the property.
-    pub account: search_account::Model,
+    pub account: Arc<search_account::Model>,
     /// The owner's grant to the caller's e-mail address, if it covers the property.
     pub grant: Option<team_grant::Model>,
 }
@@ -117,15 +119,36 @@ fn visible() -> String {
     )
 }
 
-/// The columns of a property `p`, its owner and its account.
-static PROPERTY: LazyLock<String> = LazyLock::new(|| {
+/// Whether the plans of owners limit how many properties they track. Where nothing is sold, they are not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plans {
+    /// Plans have limits.
+    Limit,
+    /// Nothing is sold.
+    None,
+}
+
+impl Plans {
+    /// Returns what the settings say.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        if config.billing.enabled { Self::Limit } else { Self::None }
+    }
+}
+
+/// Returns the columns of a property `p`, its owner and its account.
+fn property_columns(plans: Plans) -> String {
     let (property, owner, account) =
         (columns::<property::Entity>("p"), columns::<user::Entity>("o"), columns::<search_account::Entity>("a"));
     // The smaller id breaks ties between properties tracked since the same time.
-    let longer = "(SELECT count(*) FROM property l WHERE l.user_id = p.user_id \
-                  AND (l.tracked_at, l.id) < (p.tracked_at, p.id)) AS longer";
-    format!("{property}, {owner}, {account}, {longer}")
-});
+    let longer = match plans {
+        Plans::Limit => {
+            "(SELECT count(*) FROM property l WHERE l.user_id = p.user_id AND (l.tracked_at, l.id) < (p.tracked_at, p.id))"
+        }
+        Plans::None => "CAST(0 AS bigint)",
+    };
+    format!("{property}, {owner}, {account}, {longer} AS longer")
+}
 
 /// The part of a statement that finds a caller. `$1`, and for a token `$2`, identify them.
 struct CallerSql {
@@ -157,35 +180,67 @@ const SESSION: CallerSql = CallerSql {
 };
 
 impl CallerSql {
-    /// The statements without and with a property. One that the user cannot see gives the row of one that does not exist: nothing more
-    /// is joined, counted or decoded for it.
-    fn statements(&self) -> [String; 2] {
+    /// The statements without a property and with one. A property that the user cannot see gives the row of one that does not exist:
+    /// nothing more is joined, counted or decoded for it.
+    fn statements(&self) -> Statements {
         let Self { columns: own, tables, condition, property } = self;
         let (user, grant) = (columns::<user::Entity>("u"), columns::<team_grant::Entity>("g"));
-        let with_property = format!(
-            "SELECT {user}, {own}, {}, {grant}, {} AS covered FROM {tables} \
+        let with_property = |plans| {
+            format!(
+                "SELECT {user}, {own}, {}, {grant}, {} AS covered FROM {tables} \
              LEFT JOIN property p ON p.id = {property} AND p.tracked AND {} LEFT JOIN users o ON o.id = p.user_id \
              LEFT JOIN search_account a ON a.id = p.account_id \
              LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = u.email_key AND p.user_id <> u.id \
              WHERE {condition}",
-            *PROPERTY,
-            covers("g", "p.id"),
-            visible()
-        );
-        [format!("SELECT {user}, {own} FROM {tables} WHERE {condition}"), with_property]
+                property_columns(plans),
+                covers("g", "p.id"),
+                visible()
+            )
+        };
+        Statements {
+            without_property: format!("SELECT {user}, {own} FROM {tables} WHERE {condition}"),
+            with_property: ByPlans::of(with_property),
+        }
     }
 }
 
-static OF_TOKEN: LazyLock<[String; 2]> = LazyLock::new(|| TOKEN.statements());
-static OF_SESSION: LazyLock<[String; 2]> = LazyLock::new(|| SESSION.statements());
+/// A statement for each case of [`Plans`].
+struct ByPlans {
+    limit: String,
+    none: String,
+}
 
-static OF_LINK: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT {}, {} FROM share_link k JOIN property p ON p.id = k.property_id AND p.tracked \
-         JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id WHERE k.token_hash = $1",
-        columns::<share_link::Entity>("k"),
-        *PROPERTY
-    )
+impl ByPlans {
+    fn of(statement: impl Fn(Plans) -> String) -> Self {
+        Self { limit: statement(Plans::Limit), none: statement(Plans::None) }
+    }
+
+    fn get(&self, plans: Plans) -> &str {
+        match plans {
+            Plans::Limit => &self.limit,
+            Plans::None => &self.none,
+        }
+    }
+}
+
+/// The statements that find a caller.
+struct Statements {
+    without_property: String,
+    with_property: ByPlans,
+}
+
+static OF_TOKEN: LazyLock<Statements> = LazyLock::new(|| TOKEN.statements());
+static OF_SESSION: LazyLock<Statements> = LazyLock::new(|| SESSION.statements());
+
+static OF_LINK: LazyLock<ByPlans> = LazyLock::new(|| {
+    ByPlans::of(|plans| {
+        format!(
+            "SELECT {}, {} FROM share_link k JOIN property p ON p.id = k.property_id AND p.tracked \
+             JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id WHERE k.token_hash = $1",
+            columns::<share_link::Entity>("k"),
+            property_columns(plans)
+        )
+    })
 });
 
 /// Returns the records of `caller`, and of `property` if one is given. Returns `None` for an unknown caller.
@@ -194,10 +249,11 @@ static OF_LINK: LazyLock<String> = LazyLock::new(|| {
 /// The database cannot answer.
 pub async fn of_caller(
     db: &impl ConnectionTrait,
+    plans: Plans,
     caller: Caller<'_>,
     property: Option<Uuid>,
 ) -> Result<Option<Facts>, DbErr> {
-    let (sql, mut values): (_, Vec<Value>) = match caller {
+    let (statements, mut values): (_, Vec<Value>) = match caller {
         Caller::Token { issuer, subject, id, grant, subject_key, client, person } => {
             let grant = grant.map(|grant| grant.to_string()).unwrap_or_default();
             (&*OF_TOKEN, [issuer, subject, id, &grant, subject_key, client, person].map(Value::from).to_vec())
@@ -205,7 +261,10 @@ pub async fn of_caller(
         Caller::Session(hash) => (&*OF_SESSION, vec![hash.into()]),
     };
     values.extend(property.map(Value::from));
-    let sql = &sql[usize::from(property.is_some())];
+    let sql = match property {
+        Some(_) => statements.with_property.get(plans),
+        None => &statements.without_property,
+    };
     let ask = Statement::from_sql_and_values(db.get_database_backend(), sql, values);
     let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
     let revoked = match caller {
@@ -234,9 +293,9 @@ pub async fn of_caller(
 ///
 /// # Errors
 /// The database cannot answer.
-pub async fn of_link(db: &impl ConnectionTrait, token_hash: &[u8]) -> Result<Option<LinkFacts>, DbErr> {
+pub async fn of_link(db: &impl ConnectionTrait, plans: Plans, token_hash: &[u8]) -> Result<Option<LinkFacts>, DbErr> {
     let values = [token_hash.to_vec().into()];
-    let ask = Statement::from_sql_and_values(db.get_database_backend(), &*OF_LINK, values);
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), OF_LINK.get(plans), values);
     let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
     let link = share_link::Model::from_query_result(&row, "k_")?;
     Ok(property_of(&row, false)?.map(|property| LinkFacts { link, property: Arc::new(property) }))
@@ -252,7 +311,7 @@ fn property_of(row: &QueryResult, may_be_granted: bool) -> Result<Option<Propert
         property: property::Model::from_query_result(row, "p_")?,
         longer: u64::try_from(longer).unwrap_or_default(),
         owner: Arc::new(user::Model::from_query_result(row, "o_")?),
-        account: search_account::Model::from_query_result(row, "a_")?,
+        account: Arc::new(search_account::Model::from_query_result(row, "a_")?),
         grant,
     }))
 }

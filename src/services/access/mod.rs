@@ -67,7 +67,7 @@ impl ReadableProperty {
 
     /// The search account whose grant reads the property.
     #[must_use]
-    pub fn account(&self) -> &search_account::Model {
+    pub fn account(&self) -> &Arc<search_account::Model> {
         &self.facts.account
     }
 
@@ -146,6 +146,12 @@ impl PropertyAccess {
     #[must_use]
     pub fn user_id(&self) -> Uuid {
         self.user.id
+    }
+
+    /// The name and the e-mail address of the owner as members are shown them. Nothing for the owner.
+    #[must_use]
+    pub fn shown_owner(&self) -> (Option<&str>, Option<&str>) {
+        if self.role == Role::Owner { (None, None) } else { shown(&self.readable.facts.owner) }
     }
 
     /// Names the authors of records of the property. Nothing is read to name the caller and the owner.

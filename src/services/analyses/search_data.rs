@@ -49,7 +49,7 @@ pub struct SearchData {
 pub struct SearchSite {
     url: SiteUrl,
     credentials: Account,
-    account: search_account::Model,
+    account: Arc<search_account::Model>,
     property_id: Uuid,
     responsible: Responsible,
     asker: Asker,
@@ -63,7 +63,7 @@ impl SearchSite {
     pub fn new(
         search: &SearchData,
         property: &property::Model,
-        account: search_account::Model,
+        account: Arc<search_account::Model>,
         responsible: Responsible,
     ) -> Result<Self, Error> {
         Ok(Self {

@@ -14,7 +14,6 @@ use api::{
 use chrono::TimeDelta;
 use common::names::sites;
 use search_engine::{LastFinal, RecentDays, SiteUrl, headline_span};
-use uuid::Uuid;
 
 use super::{
     ListedProperty, order,
@@ -25,6 +24,7 @@ use crate::{
     config::Config,
     error::{Error, Responsible},
     services::{
+        access::PropertyAccess,
         analyses::{
             question,
             search_data::SearchData,
@@ -87,13 +87,10 @@ pub async fn list(
 /// Returns one of the tracked properties that a person can see, as [`list`] does.
 pub async fn one(
     search: &SearchData,
-    config: &Config,
-    member: &Member,
-    id: Uuid,
+    access: &PropertyAccess,
     params: &PropertyParams,
 ) -> Result<PropertyAnswer, Error> {
-    let visible = visible(&search.db, config, member, search.clock.now()).await?;
-    let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
+    let listed = ListedProperty::admitted(&search.db, access).await?;
     if !params.headline {
         return Ok(PropertyAnswer { data: unread_entry(search, listed), meta: None });
     }

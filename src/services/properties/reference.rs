@@ -9,9 +9,8 @@ use entity::tag;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
-use super::{ListedProperty, visible};
+use super::{ListedProperty, VisibleSite, visible_sites};
 use crate::{
-    config::Config,
     error::Error,
     services::{access::parse_id, users::Member},
 };
@@ -21,21 +20,15 @@ use crate::{
 ///
 /// # Errors
 /// [`Error::NotFound`] if it names none, and [`Error::InvalidRequest`] if it names several.
-pub async fn find(
-    db: &impl ConnectionTrait,
-    config: &Config,
-    member: &Member,
-    text: &str,
-    now: DateTime<Utc>,
-) -> Result<Uuid, Error> {
+pub async fn find(db: &impl ConnectionTrait, member: &Member, text: &str, now: DateTime<Utc>) -> Result<Uuid, Error> {
     if let Some(id) = parse_id(text) {
         return Ok(id);
     }
-    let listed = visible(db, config, member, now).await?;
+    let listed = visible_sites(db, member, now).await?;
     let sites = Sites::of(addresses(&listed));
     match sites.named(text).as_slice() {
         [] => Err(Error::NotFound),
-        [one] => listed.get(*one).map(|listed| listed.property.id).ok_or(Error::NotFound),
+        [one] => listed.get(*one).map(|site| site.id).ok_or(Error::NotFound),
         several => {
             let sites: Vec<String> = several.iter().map(|index| sites::address(sites.addresses[*index])).collect();
             Err(Error::invalid(format!(
@@ -48,18 +41,13 @@ pub async fn find(
 
 /// Returns a name for each tracked property that the person can see, in the order of the list: its name among the others. [`find`] finds
 /// each of them.
-pub async fn names(
-    db: &impl ConnectionTrait,
-    config: &Config,
-    member: &Member,
-    now: DateTime<Utc>,
-) -> Result<Vec<String>, Error> {
-    let listed = visible(db, config, member, now).await?;
+pub async fn names(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<String>, Error> {
+    let listed = visible_sites(db, member, now).await?;
     Ok(sites::among(&addresses(&listed)).iter().map(ToString::to_string).collect())
 }
 
-fn addresses(listed: &[ListedProperty]) -> Vec<&str> {
-    listed.iter().map(|listed| listed.property.site_url.as_str()).collect()
+fn addresses(listed: &[VisibleSite]) -> Vec<&str> {
+    listed.iter().map(|site| site.site_url.as_str()).collect()
 }
 
 /// Returns the properties that a filter leaves. `search` finds names, and names of the person's tags; a site URL is read as its name.
@@ -133,7 +121,7 @@ mod tests {
     use test_data::noon;
 
     use super::*;
-    use crate::testing::World;
+    use crate::{config::Config, testing::World};
 
     #[test]
     fn the_best_fit_is_found() {
@@ -198,17 +186,16 @@ mod tests {
         let own = world.add_property(world.owner, "sc-domain:a.test", true).await;
         world.add_property(world.owner, "https://untracked.test/", false).await;
         world.add_property(world.stranger, "https://foreign.test/", true).await;
-        let config = Config::default();
-        let member = world.member(&config, world.owner).await;
-        let find = async |text: &str| find(&world.db, &config, &member, text, noon()).await;
+        let member = world.member(&Config::default(), world.owner).await;
+        let find = async |text: &str| find(&world.db, &member, text, noon()).await;
         assert_eq!(find("a.test").await.unwrap(), own);
         assert_eq!(find(&own.to_string()).await.unwrap(), own);
         for other in ["untracked.test", "foreign.test", "nowhere.test"] {
             assert!(matches!(find(other).await, Err(Error::NotFound)), "{other}");
         }
-        assert_eq!(names(&world.db, &config, &member, noon()).await.unwrap(), ["a.test"]);
+        assert_eq!(names(&world.db, &member, noon()).await.unwrap(), ["a.test"]);
         let twin = world.add_property(world.owner, "https://a.test/", true).await;
-        let names = names(&world.db, &config, &member, noon()).await.unwrap();
+        let names = names(&world.db, &member, noon()).await.unwrap();
         assert_eq!(names, ["a.test (https)", "a.test (whole domain)"]);
         assert_eq!((find(&names[1]).await.unwrap(), find(&names[0]).await.unwrap()), (own, twin));
         assert_eq!(find("a.test").await.unwrap(), own, "the name alone is that of the whole domain");

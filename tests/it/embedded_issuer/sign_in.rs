@@ -1,6 +1,9 @@
 //! Tests of browser sign-in: attempts, cookies, and the resulting requests to the issuer.
 
-use super::{Answer, TestIssuer};
+use super::{
+    Answer, TestIssuer,
+    browser::{ANN, Browser, PASSWORD},
+};
 use crate::support::cookies::cookie;
 
 /// A browser that was sent to the issuer: its attempt cookie and the URL.
@@ -57,10 +60,15 @@ async fn a_cookie_of_the_same_name_that_another_service_set_stops_no_sign_in() {
     let attempt = twice(&leaving.cookie);
     let done = Answer::of(issuer.http.get(back.header("location")).header("cookie", attempt)).await;
     assert_eq!(done.status, 303, "{}", done.body);
-    let signed_in = twice(&cookie(&back.headers, "sightline_issuer"));
-    let silent = issuer.leave().await.location.replace("login_hint=editor", "prompt=none");
-    let answer = Answer::of(issuer.http.get(silent).header("cookie", signed_in)).await;
-    assert!(answer.header("location").contains("code="), "{}", answer.header("location"));
+    let corp = TestIssuer::without_demo_people().await;
+    let token = corp.operator().add(ANN, None).await.unwrap().token;
+    let browser = Browser::new(&corp);
+    browser.set_password(&token, PASSWORD).await;
+    assert_eq!(browser.sign_in(ANN, PASSWORD).await.status, 303);
+    let signed_in = twice(&format!("{}={}", corp.host_cookie("sightline_issuer"), browser.cookie("sightline_issuer")));
+    let leaving = browser.get("/auth/login").await;
+    let answer = Answer::of(corp.http.get(leaving.header("location")).header("cookie", signed_in)).await;
+    assert!(answer.status == 303 && answer.header("location").contains("code="), "{}", answer.body);
 }
 
 #[tokio::test]
