@@ -181,7 +181,7 @@ fn pattern_in_words(pattern: &str) -> String {
     match pattern {
         NAME_PATTERN => NAME_IN_WORDS.to_owned(),
         COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
-        EMAIL_PATTERN => "must be an e-mail address, without characters that cannot be seen".to_owned(),
+        EMAIL_PATTERN => "must be one e-mail address, such as ann@example.org, without characters that cannot be seen".to_owned(),
         TEXT_PATTERN => "must hold a visible character, no control characters other than tabs and line breaks, and none that turn the \
                          direction of text"
             .to_owned(),

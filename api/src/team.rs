@@ -145,7 +145,10 @@ pub enum GrantStatus {
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct InviteInput {
     /// The e-mail address of the user, ignoring case.
-    #[oai(validator(max_length = 320, pattern = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$"))]
+    #[oai(validator(
+        max_length = 320,
+        pattern = r#"^[^\s@\x00",:;<>()\[\]\\]+@[^\s@\x00",:;<>()\[\]\\]+\.[^\s@\x00",:;<>()\[\]\\.]+$"#
+    ))]
     pub email: String,
     /// Role that it grants.
     pub role: GrantRole,

@@ -115,11 +115,25 @@ fn names_and_texts_are_what_they_look_like() {
 }
 
 #[test]
-fn an_address_holds_no_invisible_character() {
+fn an_address_has_nothing_around_it_and_no_invisible_character() {
     let invited =
         |email: &str| hint::<InviteInput>(&serde_json::json!({ "email": email, "role": "viewer" }).to_string());
     for address in ["ann@example.org", "änn@bücher.example", "ann@日本語.example"] {
         assert_eq!(invited(address), "accepted", "{address}");
+    }
+    for around in [
+        "mailto:ann@example.org",
+        "https://ann@example.org",
+        "ann@example.org,",
+        "ann@example.org;",
+        "ann,bob@example.org",
+        "<ann@example.org>",
+        "ann@example.org>",
+        "ann@example.org.",
+        "\"ann\"@example.org",
+        "Ann (work)@example.org",
+    ] {
+        assert!(invited(around).starts_with("email: must be one e-mail address"), "{around}");
     }
     let unseen = "\u{200b}\u{ad}\u{feff}\u{2060}\u{e0041}\u{200f}\u{3164}\u{180e}\u{fe0f}\u{34f}\u{2800}\u{202e}\u{80}";
     for letter in unseen.chars() {
@@ -127,7 +141,11 @@ fn an_address_holds_no_invisible_character() {
             [format!("an{letter}n@example.org"), format!("ann@exam{letter}ple.org"), format!("ann@example.org{letter}")]
         {
             let said = invited(&address);
-            assert_eq!(said, "email: must be an e-mail address, without characters that cannot be seen", "{address:?}");
+            assert_eq!(
+                said,
+                "email: must be one e-mail address, such as ann@example.org, without characters that cannot be seen",
+                "{address:?}"
+            );
         }
     }
 }
@@ -212,7 +230,7 @@ fn formats() {
     );
     assert_eq!(
         hint::<InviteInput>(r#"{"email":"nobody","role":"viewer"}"#),
-        "email: must be an e-mail address, without characters that cannot be seen"
+        "email: must be one e-mail address, such as ann@example.org, without characters that cannot be seen"
     );
     assert_eq!(
         hint::<InviteInput>(r#"{"email":"a@b.test","role":"owner"}"#),

@@ -96,7 +96,9 @@ impl Errors {
                 Some((header::LINK, format!("<{}>; rel=\"payment\"", self.subscribe_url)))
             }
             StatusCode::NOT_FOUND if refusal.hint.is_none() => {
-                refusal.hint = self.without_slash(&asked.path).or_else(|| of_no_operation(&asked.path));
+                let path = &asked.path;
+                let hint = self.without_slash(path).or_else(|| self.with_single_slashes(path));
+                refusal.hint = hint.or_else(|| of_no_operation(path));
                 None
             }
             _ => None,
@@ -118,6 +120,17 @@ impl Errors {
         let path = path.strip_suffix('/')?;
         let is_known = !path.ends_with('/') && !methods::allow(path, &self.other_paths).is_empty();
         is_known.then(|| format!("The address has no slash at its end: {path}"))
+    }
+
+    /// Returns a hint for a path with slashes in a row, if there is one with single slashes. A base address that ends with a slash makes
+    /// such paths.
+    fn with_single_slashes(&self, path: &str) -> Option<String> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let single = format!("/{}", parts.join("/"));
+        let is_known = path.contains("//") && !methods::allow(&single, &self.other_paths).is_empty();
+        is_known.then(|| {
+            format!("The address has two slashes in a row: it is {single}. A base address has no slash at its end.")
+        })
     }
 }
 

@@ -74,10 +74,30 @@ async fn addresses_with_a_slash_at_the_end_lead_to_the_right_ones() {
 }
 
 #[tokio::test]
+async fn addresses_with_slashes_in_a_row_name_the_right_ones() {
+    let app = shared();
+    let owner = app.actor("owner").await;
+    for (path, right) in [
+        ("//api/tags", "/api/tags"),
+        ("/api//tags", "/api/tags"),
+        ("/api//", "/api"),
+        ("//api//properties//", "/api/properties"),
+        ("//oauth/token", "/oauth/token"),
+        ("//mcp", "/mcp"),
+    ] {
+        let answer = owner.send(Method::GET, path, None, &[]).await.expect(404);
+        let said =
+            format!("The address has two slashes in a row: it is {right}. A base address has no slash at its end.");
+        assert_eq!(answer.hint(), said, "{path}");
+    }
+    assert_eq!(owner.get("//oauth//nothing").await.expect(404).json.get("hint"), None);
+}
+
+#[tokio::test]
 async fn an_address_of_no_operation_leads_to_the_list_of_operations() {
     let app = shared();
     let owner = app.actor("owner").await;
-    for path in ["/api/nothing", "/api/nothing/", "/api//", "/api/properties/x/nothing"] {
+    for path in ["/api/nothing", "/api/nothing/", "/api/properties/x/nothing"] {
         let refused = owner.get(path).await.expect(404);
         assert!(refused.hint().contains("GET /api lists all of them"), "{path}: {}", refused.hint());
     }

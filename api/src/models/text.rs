@@ -33,8 +33,8 @@ pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u202A-\u
 /// A colour.
 pub const COLOR_PATTERN: &str = "^#[0-9A-Fa-f]{6}$";
 
-/// An e-mail address, checked loosely: only a sign-in proves that it exists.
-pub const EMAIL_PATTERN: &str = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$";
+/// One e-mail address and nothing around it, checked loosely: only a sign-in proves that it exists.
+pub const EMAIL_PATTERN: &str = r#"^[^\s@\x00",:;<>()\[\]\\]+@[^\s@\x00",:;<>()\[\]\\]+\.[^\s@\x00",:;<>()\[\]\\.]+$"#;
 
 /// A branded keyword: at least one letter or digit, no control characters, none that change the direction of text.
 pub const KEYWORD_PATTERN: &str = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\U0010FFFF][^\x00-\x1F\x7F]*$";

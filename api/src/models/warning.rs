@@ -1,10 +1,10 @@
-//! Warnings: facts about the windows of an answer that its numbers do not show.
+//! Warnings: facts about the question of an answer that its numbers do not show.
 
 use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-/// A fact about the windows of an answer that its numbers do not show.
+/// A fact about the question of an answer that its numbers do not show.
 #[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
@@ -37,6 +37,8 @@ pub enum WarningCode {
     UnequalWindows,
     /// A window has days that are not final, so both windows count fewer days than were asked for.
     WindowsShortened,
+    /// A condition compares whole pages with a text that is no full address, so it matches no page.
+    PageWithoutScheme,
 }
 
 impl WarningCode {
@@ -47,6 +49,7 @@ impl WarningCode {
             Self::DataIncident => "data_incident",
             Self::UnequalWindows => "unequal_windows",
             Self::WindowsShortened => "windows_shortened",
+            Self::PageWithoutScheme => "page_without_scheme",
         }
     }
 }

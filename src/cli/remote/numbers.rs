@@ -32,10 +32,15 @@ impl Metrics {
         self.position.map_or_else(dash, |position| format!("{position:.1}"))
     }
 
-    /// The CTR in percent, or a dash without impressions.
+    /// The CTR in percent, or a dash without impressions. Only nothing is `0.0%`, and only all is `100.0%`.
     #[must_use]
     pub fn ctr(&self) -> String {
-        self.ctr.map_or_else(dash, |ctr| format!("{:.1}%", ctr * 100.0))
+        let percent = |ctr: f64| match format!("{:.1}%", ctr * 100.0).as_str() {
+            "0.0%" if ctr > 0.0 => "<0.1%".to_owned(),
+            "100.0%" if ctr < 1.0 => ">99.9%".to_owned(),
+            shown => shown.to_owned(),
+        };
+        self.ctr.map_or_else(dash, percent)
     }
 }
 
@@ -74,10 +79,9 @@ pub fn difference(now: Option<f64>, before: Option<f64>) -> String {
     now.zip(before).map_or_else(dash, |(now, before)| signed(now - before))
 }
 
-/// A number with one digit and its sign. Nothing has none.
+/// A number with one digit and its sign. Only nothing is `0.0`: what is smaller than a digit has its sign.
 fn signed(number: f64) -> String {
-    let text = format!("{number:+.1}");
-    if ["+0.0", "-0.0"].contains(&text.as_str()) { "0.0".to_owned() } else { text }
+    if number == 0.0 { "0.0".to_owned() } else { format!("{number:+.1}") }
 }
 
 /// The most bars of a line. Where there are more days, several days are one bar.
@@ -102,8 +106,10 @@ mod tests {
     fn numbers_are_written_in_full_and_changes_with_their_sign() {
         let whole = [0, 7, 999, 1_000, 99_950, 1_234_567].map(grouped);
         assert_eq!(whole, ["0", "7", "999", "1,000", "99,950", "1,234,567"]);
-        let changes = [(110, Some(100)), (95, Some(100)), (5, Some(0)), (0, Some(0)), (5, None)];
-        assert_eq!(changes.map(|(now, before)| change(now, before)), ["+10.0%", "-5.0%", "+5", "0.0%", "–"]);
+        let changes = [(110, Some(100)), (95, Some(100)), (5, Some(0)), (0, Some(0)), (9_999, Some(10_000)), (5, None)];
+        assert_eq!(changes.map(|(now, before)| change(now, before)), ["+10.0%", "-5.0%", "+5", "0.0%", "-0.0%", "–"]);
+        let rate = |ctr| Metrics { clicks: 0, impressions: 0, ctr: Some(ctr), position: None }.ctr();
+        assert_eq!([0.0, 0.000_4, 0.25, 0.999_6, 1.0].map(rate), ["0.0%", "<0.1%", "25.0%", ">99.9%", "100.0%"]);
     }
 
     #[test]

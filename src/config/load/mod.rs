@@ -34,6 +34,10 @@ pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) 
     for (name, text) in variables {
         // A file that becomes a variable brings its last end of line along. A variable that is passed on by its name alone is often empty.
         let text = text.trim_end_matches(['\r', '\n']);
+        if name.starts_with(PREFIX) && is_quoted(text) {
+            let hint = "the value has quotation marks around it, which `docker run --env-file` keeps; leave them out";
+            return Err(ConfigError(format!("variable {name}: {hint}")));
+        }
         if let Some(key) = setting(&name).filter(|_| !text.is_empty()) {
             figment = figment.merge(Variable { name, value: typed(&key, text), key });
         }
@@ -56,6 +60,11 @@ impl Config {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())));
         load(Path::new("sightline.toml"), variables)
     }
+}
+
+/// Returns whether a value has quotation marks around it.
+fn is_quoted(text: &str) -> bool {
+    text.len() > 1 && ['"', '\''].iter().any(|mark| text.starts_with(*mark) && text.ends_with(*mark))
 }
 
 /// `SIGHTLINE_RATE_LIMIT__BURST` -> `rate_limit.burst`.

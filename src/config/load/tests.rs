@@ -53,6 +53,20 @@ fn variables_are_read_as_files_and_languages_write_them() {
 }
 
 #[test]
+fn quotation_marks_around_a_variable_are_refused_by_its_name() {
+    for value in ["\"false\"", "'false'", "\"s3cr3t\"", "\"\""] {
+        for name in ["SIGHTLINE_BILLING__ENABLED", "SIGHTLINE_DATA_DIR", "SIGHTLINE_IDENTITY__CLIENT_SECRET"] {
+            let refused = read("", &[(name, value)]).unwrap_err();
+            let expected =
+                "the value has quotation marks around it, which `docker run --env-file` keeps; leave them out";
+            assert_eq!(refused, format!("variable {name}: {expected}"));
+        }
+    }
+    let within = read("", &[("SIGHTLINE_IDENTITY__CLIENT_SECRET", "a\"b\""), ("OTHER", "\"x\"")]).unwrap();
+    assert_eq!(within.identity.client_secret, Some(Secret("a\"b\"".to_owned())));
+}
+
+#[test]
 fn a_data_folder_is_the_one_that_is_named() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["plain", "z%20w", "what?mode=ro", "#1", "ä b"] {

@@ -4,7 +4,7 @@ use analytics::preview::{self, Parts};
 use api::{classifications::ClassificationPreviewAnswer, models::Question};
 use search_engine::{Dimension, Expression, Plan, Predicate};
 
-use super::{Asked, Listed, search_data::SearchData, total};
+use super::{Asked, Listed, search_data::SearchData, total, warnings::of_pages};
 use crate::{error::Error, services::access::ReadableProperty};
 
 /// Reads the matches of `expression` in the last 28 final days. Its conditions are all on pages or all on queries.
@@ -15,6 +15,7 @@ pub async fn preview(
 ) -> Result<ClassificationPreviewAnswer, Error> {
     let mut asked = Asked::settle(search, access, &Question::by_default(None)).await?;
     asked.settled.predicate = Predicate::of(vec![expression]);
+    asked.settled.warnings.extend(of_pages(&asked.settled.predicate));
     let plan = asked.settled.plan().await?;
     let of_pages = asked.settled.predicate.dimensions() == [Dimension::Page];
     let (window, row) = (asked.settled.window, if of_pages { Dimension::Page } else { Dimension::Query });

@@ -97,7 +97,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         window,
         compare,
         compared,
-        warnings: warnings(&search.system_annotations, window, compare, compared),
+        warnings: warnings(&search.system_annotations, window, compare, compared, &predicate),
         asked_at: search.clock.now(),
         fresh_after: all.then_some(last_final),
         granularity: Granularity::Day,

@@ -113,7 +113,9 @@ impl Sent {
     pub async fn read(body: Body) -> Result<Self, ApiError> {
         let body = body.into_bytes_limit(LARGEST).await;
         let body = body.map_err(|_| ApiError::invalid("form", "is too large or was cut; send less"))?;
-        let fields = form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.into_owned()));
+        // A browser sends a line break as two characters, and counts it as one.
+        let fields =
+            form_urlencoded::parse(&body).map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n")));
         Ok(Self { fields: fields.collect(), refusal: None, preview: None })
     }
 

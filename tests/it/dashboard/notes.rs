@@ -74,3 +74,19 @@ async fn only_editors_and_their_own_pages_write() {
     Browser::signed_in(shared(), "stranger").await.post(&notes, &form).await.expect(404);
     assert!(!texts(&owner, &at).await.contains(&"Not allowed".to_owned()));
 }
+
+#[tokio::test]
+async fn a_line_break_of_a_form_counts_as_one_character() {
+    let app = TestApp::start(|_| {}).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let notes = format!("{at}/notes");
+    let page = browser.get(&notes).await.expect(200);
+    let key = hidden(&page, "add_note", "key");
+    let lines = vec!["x".repeat(99); 20];
+    // A browser sends a line break as two characters, and its field counts it as one.
+    let sent = lines.join("\r\n");
+    let form = [("do", "add_note"), ("key", &*key), ("date", "2026-02-03"), ("endDate", ""), ("text", &*sent)];
+    browser.post(&notes, &form).await.leads_to(&format!("{notes}?done=added"));
+    assert!(texts(&browser, &at).await.contains(&lines.join("\n")));
+}

@@ -206,7 +206,7 @@ async fn the_state_of_a_site_leads_to_whoever_can_act() {
 
 #[tokio::test]
 async fn many_sites_are_rows_and_keep_their_order_in_the_address() {
-    let app = TestApp::start(|config| config.simulator.sites = 40).await;
+    let app = TestApp::start(|config| config.simulator.sites = 60).await;
     let browser = Browser::signed_in(&app, "network").await;
     let mut list = json(&browser, "/api/properties?sort=-clicks").await;
     while list["meta"]["progress"]["stillReading"] != 0 {
@@ -214,9 +214,10 @@ async fn many_sites_are_rows_and_keep_their_order_in_the_address() {
     }
     let page = browser.get("/?sort=-clicks").await.expect(200);
     let sites = list["data"].as_array().unwrap();
-    assert!(sites.len() > 30, "{}", sites.len());
+    let total = sites.len();
+    assert!(total > 52, "{total}");
     let rows = page.between("<tr id=", "</tr>");
-    assert_eq!(rows.len(), sites.len(), "{}", page.body);
+    assert_eq!(rows.len(), 50, "{}", page.body);
     for (row, site) in rows.iter().zip(sites) {
         assert!(row.contains(&format!("/p/{}\"", site["id"].as_str().unwrap())), "{row}");
         if site["access"] == "ok" {
@@ -226,7 +227,16 @@ async fn many_sites_are_rows_and_keep_their_order_in_the_address() {
             assert!(row.contains("class=\"state warn\""), "{row}");
         }
     }
-    holds(&page, &["href=\"?sort=-change.clicks\"".to_owned(), format!("{} sites · ", sites.len())]);
+    holds(&page, &["href=\"?sort=-change.clicks\"".to_owned(), format!("Sites 1 to 50 of {total} · ")]);
+    holds(&page, &["<a href=\"?offset=50&amp;sort=-clicks\" rel=\"next\">".to_owned()]);
+    let rest = browser.get("/?sort=-clicks&offset=50").await.expect(200);
+    let cards = rest.between("<li class=\"card\" id=\"site-", "\"");
+    let expected: Vec<&str> = sites[50..].iter().map(|site| site["id"].as_str().unwrap()).collect();
+    assert_eq!(cards, expected);
+    holds(&rest, &["<a href=\"?sort=-clicks\" rel=\"prev\">".to_owned()]);
+    assert!(!rest.body.contains("rel=\"next\""), "{}", rest.body);
+    let beyond = browser.get("/?offset=500").await.expect(200);
+    holds(&beyond, &["There are no sites this far.".to_owned()]);
     let few = browser.get("/?search=e.test").await.expect(200);
     assert!(few.body.contains("<ul class=\"sites\">"), "{}", few.body);
 }

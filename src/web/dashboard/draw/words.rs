@@ -36,9 +36,14 @@ pub fn value(metric: Metric, value: Option<f64>) -> String {
     }
 }
 
-/// A share as a percentage.
+/// A share as a percentage. Only nothing is 0.0 %, and only all is 100.0 %.
 pub fn percent(share: f64) -> String {
-    format!("{} %", decimal(share * 100.0))
+    let shown = decimal(share * 100.0);
+    match shown.as_str() {
+        "0.0" if share > 0.0 => "< 0.1 %".to_owned(),
+        "100.0" if share < 1.0 => "> 99.9 %".to_owned(),
+        _ => format!("{shown} %"),
+    }
 }
 
 /// A count that is an estimate, in full.
@@ -70,12 +75,11 @@ pub fn change(metric: Metric, change: &Change, with_percent: bool) -> Markup {
         Metric::Ctr => format!("{}{} pt", if absolute < 0.0 { '−' } else { '+' }, decimal(absolute.abs())),
         Metric::Position => format!("{} {}", decimal(absolute.abs()), if absolute < 0.0 { "better" } else { "worse" }),
     };
-    let is_shown = size.chars().any(|digit| ('1'..='9').contains(&digit));
-    if !is_shown {
-        return html! { span.flat { "no change" } };
+    if is_zero(&size) {
+        return unchanged(absolute);
     }
     let is_better = (absolute > 0.0) != (metric == Metric::Position);
-    let part = part.filter(|_| with_percent).map(|part| format!(" ({} %)", decimal(part.abs())));
+    let part = part.filter(|_| with_percent).map(|part| format!(" ({})", percent_of_change(part.abs())));
     html! {
         span class=(if is_better { "up" } else { "down" }) {
             span aria-hidden="true" { (if is_better { "▲ " } else { "▼ " }) }
@@ -84,11 +88,27 @@ pub fn change(metric: Metric, change: &Change, with_percent: bool) -> Markup {
     }
 }
 
+/// The size of a change of a count in percent, which may be more than 100.
+fn percent_of_change(percent: f64) -> String {
+    let shown = decimal(percent);
+    if is_zero(&shown) && percent > 0.0 { "< 0.1 %".to_owned() } else { format!("{shown} %") }
+}
+
+/// Returns whether a number reads as zero.
+fn is_zero(shown: &str) -> bool {
+    !shown.chars().any(|digit| ('1'..='9').contains(&digit))
+}
+
+/// A change that reads as zero.
+fn unchanged(change: f64) -> Markup {
+    html! { span.flat { (if change == 0.0 { "no change" } else { "hardly any change" }) } }
+}
+
 /// The change of an index: better or worse as a sign and a colour, and its size.
 pub fn points(change: f64) -> Markup {
     let size = decimal(change.abs());
-    if !size.chars().any(|digit| ('1'..='9').contains(&digit)) {
-        return html! { span.flat { "no change" } };
+    if is_zero(&size) {
+        return unchanged(change);
     }
     let (class, sign, mark) = if change > 0.0 { ("up", '+', "▲ ") } else { ("down", '−', "▼ ") };
     html! { span class=(class) { span aria-hidden="true" { (mark) } (sign) (size) } }
@@ -135,13 +155,25 @@ mod tests {
             (Metric::Impressions, of(-9, 0.0, 0.0), "down", "−9 (12.3 %)"),
             (Metric::Clicks, of(0, 0.0, 0.0), "flat", "no change"),
             (Metric::Ctr, of(0, 0.0021, 0.0), "up", "+0.2 pt"),
-            (Metric::Ctr, of(0, 0.0001, 0.0), "flat", "no change"),
+            (Metric::Ctr, of(0, 0.0001, 0.0), "flat", "hardly any change"),
+            (Metric::Ctr, of(0, 0.0, 0.0), "flat", "no change"),
+            (Metric::Position, of(0, 0.0, 0.016), "flat", "hardly any change"),
             (Metric::Position, of(0, 0.0, -0.31), "up", "0.3 better"),
             (Metric::Position, of(0, 0.0, 1.0), "down", "1.0 worse"),
         ] {
             let text = change(metric, &given, true).into_string();
             assert!(text.contains(words) && text.contains(&format!("class=\"{class}\"")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_small_part_is_not_nothing_and_a_large_one_is_not_all() {
+        let shares = [0.0, 0.000_4, 0.000_5, 0.123, 0.999_4, 0.999_6, 1.0].map(percent);
+        assert_eq!(shares, ["0.0 %", "< 0.1 %", "0.1 %", "12.3 %", "99.9 %", "> 99.9 %", "100.0 %"]);
+        let count = CountChange { absolute: Some(1), percent: Some(0.02) };
+        let small = Change { clicks: count, ..of(0, 0.0, 0.0) };
+        assert!(change(Metric::Clicks, &small, true).into_string().contains("+1 (&lt; 0.1 %)"));
+        assert!(points(0.04).into_string().contains("hardly any change"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod insights;
 mod notes;
 mod overview;
 mod settings;
-mod tables;
+pub(super) mod tables;
 
 use api::{
     error::ApiError,

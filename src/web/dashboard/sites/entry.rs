@@ -31,6 +31,10 @@ pub struct Entries<'a> {
     pub days: Option<Window>,
     /// The page of plans.
     pub plans: Option<&'a str>,
+    /// The number of sites before these.
+    pub offset: u32,
+    /// The number of all sites of the list.
+    pub total: u64,
 }
 
 impl Entries<'_> {
@@ -82,7 +86,7 @@ impl Entries<'_> {
     pub fn rows(&self, sites: &[TrackedProperty]) -> Markup {
         let days = sites.iter().find_map(|site| site.headline.as_ref()).map(|headline| words::window(headline.window));
         html! {
-            @if let Some(days) = days { p.quiet-text { (sites.len()) " sites · " (days) ", against the days before" } }
+            @if let Some(days) = days { p.quiet-text { (self.place(sites.len())) " · " (days) ", against the days before" } }
             table.figures.rows.many {
                 thead {
                     tr {
@@ -95,6 +99,16 @@ impl Entries<'_> {
                 tbody { @for (site, name) in named(sites) { tr id={ "site-" (site.id) } { (self.row(site, &name)) } } }
             }
         }
+    }
+
+    /// Which sites of the list these `shown` are.
+    fn place(&self, shown: usize) -> String {
+        let (offset, shown) = (u64::from(self.offset), shown as u64);
+        let total = words::count(self.total);
+        if shown == self.total {
+            return format!("{total} sites");
+        }
+        format!("Sites {} to {} of {total}", words::count(offset + 1), words::count(offset + shown))
     }
 
     fn row(&self, site: &TrackedProperty, name: &SiteName) -> Markup {

@@ -21,11 +21,15 @@ use super::{
     ask::Asker,
     draw::words,
     forms::{self, Sent, Write},
+    parts::tables::pages,
     view::View,
 };
 
 /// The parameters of the page.
-pub const NAMES: [&str; 4] = ["tag", "search", "sort", "hidden"];
+pub const NAMES: [&str; 5] = ["tag", "search", "sort", "hidden", "offset"];
+
+/// The number of sites of a page.
+const SITES: u32 = 50;
 
 /// The number of sites up to which each has a card. More have a row each, so that a person can compare them.
 const MOST_CARDS: usize = 30;
@@ -73,6 +77,8 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     let asker = home.asker;
     let view = View::read(asker.page.path(), asker.page.query(), &NAMES)?;
     let mut of_list = view.sent(&["tag", "search", "sort"]);
+    let offset = view.number("offset")?;
+    of_list.extend([("limit", SITES.to_string()), ("offset", offset.to_string())]);
     of_list.push(("series", "true".to_owned()));
     of_list.push(("hidden", view.text("hidden").unwrap_or("false").to_owned()));
     let mut of_sums = view.sent(&["tag", "search"]);
@@ -82,7 +88,8 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
         asker.ask::<PortfolioAnswer>("/api/portfolio", &of_sums),
         asker.ask::<List<Tag>>("/api/tags", &[]),
     )?;
-    let is_whole = ["tag", "search", "hidden"].iter().all(|name| view.text(name).is_none());
+    let is_whole =
+        !list.meta.list.has_more && ["tag", "search", "hidden", "offset"].iter().all(|name| view.text(name).is_none());
     let has_own = list.data.iter().any(|site| site.role == Role::Owner);
     let missing = if is_whole && !has_own { Some(Missing::find(asker, list.data.is_empty()).await?) } else { None };
     let notice = forms::notice("", view.done.as_deref(), home.sent.as_ref());
@@ -92,7 +99,8 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     let reading = list.meta.progress.map_or(0, |progress| progress.still_reading);
     let are_hidden = view.text("hidden") == Some("true");
     let days = sums.meta.window.filter(|_| !are_hidden);
-    let entries = Entries { view: &view, tags: &tags.data, days, plans: home.plans };
+    let entries =
+        Entries { view: &view, tags: &tags.data, days, plans: home.plans, offset, total: list.meta.list.total };
     Ok(in_place(|| {
         html! {
         (notice)
@@ -103,11 +111,21 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
         @if reading > 0 {
             p.notice role="status" { (reading) " of these sites are still being read. " a href=(view.link(&[])) { "Look again" } }
         }
-        @if list.data.is_empty() { p { (if are_hidden { "No site is hidden. " } else { "No site fits. " }) a href="/" { "Show all sites" } } }
+        @if list.data.is_empty() { p { (nothing(are_hidden, offset)) a href="/" { "Show all sites" } } }
         @else if list.data.len() > MOST_CARDS { (entries.rows(&list.data)) }
         @else { (entries.cards(&list.data)) }
+        (pages(&view, offset, SITES, list.meta.list.has_more))
         }
     }))
+}
+
+/// The reason why a page lists no site.
+fn nothing(are_hidden: bool, offset: u32) -> &'static str {
+    match (offset, are_hidden) {
+        (1.., _) => "There are no sites this far. ",
+        (0, true) => "No site is hidden. ",
+        (0, false) => "No site fits. ",
+    }
 }
 
 /// The sums over the sites, if any site is in them.
@@ -164,25 +182,25 @@ fn choices(view: &View, tags: &[Tag], hidden: u64) -> Markup {
         div.controls {
             nav.choices aria-label="Order" {
                 @for (name, sort) in ORDERS {
-                    a href=(view.link(&[("sort", sort)])) aria-current=[(view.text("sort") == sort).then_some("true")] { (name) }
+                    a href=(view.link(&[("sort", sort), ("offset", None)])) aria-current=[(view.text("sort") == sort).then_some("true")] { (name) }
                 }
             }
             @if !tags.is_empty() {
                 nav.choices aria-label="Tag" {
-                    a href=(view.link(&[("tag", None)])) aria-current=[view.text("tag").is_none().then_some("true")] { "All" }
+                    a href=(view.link(&[("tag", None), ("offset", None)])) aria-current=[view.text("tag").is_none().then_some("true")] { "All" }
                     @for tag in tags {
                         @let id = tag.id.to_string();
-                        a href=(view.link(&[("tag", Some(&id))])) aria-current=[(view.text("tag") == Some(&id)).then_some("true")] { bdi { (tag.name) } }
+                        a href=(view.link(&[("tag", Some(&id)), ("offset", None)])) aria-current=[(view.text("tag") == Some(&id)).then_some("true")] { bdi { (tag.name) } }
                     }
                 }
             }
             form.dates method="get" role="search" {
-                @for (name, value) in view.kept(&["search"]) { input type="hidden" name=(name) value=(value); }
+                @for (name, value) in view.kept(&["search", "offset"]) { input type="hidden" name=(name) value=(value); }
                 label { "Find " input #find type="search" name="search" maxlength="200" value=[view.text("search")]; }
                 button.secondary { "Find" }
             }
-            @if view.text("hidden").is_some() { a href=(view.link(&[("hidden", None)])) { "Back to the others" } }
-            @else if hidden > 0 { a href=(view.link(&[("hidden", Some("true"))])) { "Hidden sites (" (words::count(hidden)) ")" } }
+            @if view.text("hidden").is_some() { a href=(view.link(&[("hidden", None), ("offset", None)])) { "Back to the others" } }
+            @else if hidden > 0 { a href=(view.link(&[("hidden", Some("true")), ("offset", None)])) { "Hidden sites (" (words::count(hidden)) ")" } }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The answer to a preview: what a classification would match.
 
-use api::classifications::{ClassificationPreview, ClassificationPreviewAnswer};
+use api::{
+    classifications::{ClassificationPreview, ClassificationPreviewAnswer},
+    models::WarningCode,
+};
 use common::names::pages::Pages;
 use maud::{Markup, html};
 use poem_openapi::types::ParseFromJSON as _;
@@ -22,6 +25,9 @@ pub fn draw(sent: Option<&Sent>, table: Table, what: &str) -> Markup {
         @if let Some(ClassificationPreviewAnswer { data, meta }) = answer {
             div.preview role="status" {
                 p { (sentence(&data, table)) }
+                @for warning in meta.warnings.iter().flatten().filter(|warning| warning.code == WarningCode::PageWithoutScheme) {
+                    p { (warning.text) }
+                }
                 @if !data.largest.is_empty() { (largest(&data, table)) }
                 p.quiet-text { (what) " in web search, " (words::window(meta.window)) ". Nothing is saved yet." }
             }
