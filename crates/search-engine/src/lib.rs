@@ -26,6 +26,7 @@ mod reading;
 mod recent;
 mod record;
 mod refusal;
+mod request;
 mod settings;
 #[cfg(test)]
 mod tests;

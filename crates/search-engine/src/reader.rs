@@ -10,7 +10,10 @@ use common::{
     compute::beside,
     single_flight::{Locked, Running, SharedResult, SingleFlight},
 };
-use futures_util::future::try_join_all;
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, ready, try_join_all},
+};
 use shared::Readings;
 use uuid::Uuid;
 
@@ -22,8 +25,9 @@ use super::{
     planner::Plan,
     reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
     recent::{LastFinal, RecentReader, headline_span},
+    request::Request,
     settings::{Account, scopes_of},
-    wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
+    wire::{DataState, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
 
 /// Time to cache a response that includes days that are not final.
@@ -39,38 +43,6 @@ const RECENT_SHARE: usize = 8;
 type Key = (Lane, String);
 
 type UnderWay = SharedResult<Arc<Reading>, SearchEngineError>;
-
-/// One upstream request, page after page.
-struct Request {
-    account: Account,
-    site: SiteUrl,
-    query: QueryRequest,
-}
-
-impl Request {
-    /// The cache key of the request. It begins with the account's scope.
-    fn key(&self) -> Result<String, SearchEngineError> {
-        let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
-        Ok(format!("{} {} {body}", self.account.scope(), self.site))
-    }
-
-    /// Returns the daily series whose sum equals the totals that this requests. If that series is cached or in flight, no
-    /// request for totals is made. The search engine counts by day, so the days of a window neither overlap nor leave
-    /// anything out, under any filters and aggregation. [`Reading::total`] checks that the sum is exact.
-    ///
-    /// Returns `None` if some days are not final, because they change between two requests. Rows of another grouping do not
-    /// add up to the totals: queries omit the anonymised ones, pages count each URL, search appearances overlap, and lists
-    /// are truncated.
-    fn by_day(&self) -> Option<Self> {
-        if !self.query.dimensions.is_empty() || self.query.data_state != DataState::Final {
-            return None;
-        }
-        let dimensions = vec![Dimension::Date];
-        let row_limit = row_limit(&dimensions).unwrap_or(self.query.row_limit);
-        let query = QueryRequest { dimensions, row_limit, ..self.query.clone() };
-        Some(Self { account: self.account.clone(), site: self.site.clone(), query })
-    }
-}
 
 /// Reads data through the cache.
 #[derive(Clone)]
@@ -200,7 +172,10 @@ impl Reader {
         }
         let weights: Vec<f64> = plan.terms.iter().map(|term| term.weight).collect();
         let (part, now) = (part.clone(), self.clock.now());
-        let sum = beside(move || added(weights.into_iter().zip(readings.iter().map(Arc::as_ref)), &part, now));
+        let sum = beside(move || {
+            let weighted = weights.into_iter().zip(readings.iter().map(Arc::as_ref));
+            added(weighted, &part.dimensions, part.cap, now)
+        });
         Ok(Arc::new(sum.await.map_err(SearchEngineError::from)?))
     }
 
@@ -223,11 +198,11 @@ impl Reader {
             start_row: 0,
             data_state: part.data_state,
         };
-        self.made_once(Request { account: account.clone(), site: site.clone(), query }).await
+        self.made_once(Request { account: account.clone(), site: site.clone(), query, among: part.among }).await
     }
 
-    /// Returns the reading from the cache, from an identical request under way, from the daily series that it sums up, or
-    /// from a new request. A caller never waits for a request in a slower lane.
+    /// Returns the reading from the cache, from an identical request under way, as a part of a wider one, or from a new request. A caller
+    /// never waits for a request in a slower lane.
     async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
         let (key, now) = (request.key()?, self.clock.moment());
         let outcome = {
@@ -237,15 +212,11 @@ impl Reader {
             } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(reading);
             } else {
-                let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
-                if let Some(total) = by_day.as_ref().and_then(|by_day| self.sum_of(by_day, &key, now)) {
-                    return Ok(total);
-                }
-                let days = by_day.and_then(|key| self.under_way(&requests, &key));
+                let wider = self.wider(&requests, &request)?;
                 let reader = self.clone();
                 requests.start((self.asker.lane, key.clone()), move |running| async move {
-                    if let Some(total) = reader.summed(&request, &key, days, &running).await? {
-                        return Ok(total);
+                    if let Some(part) = reader.part(&request, &key, wider, &running).await? {
+                        return Ok(part);
                     }
                     let reading = Arc::new(reader.once(&request, &key).await?);
                     running.keep(|| reader.keep(key, &reading, &request));
@@ -261,36 +232,86 @@ impl Reader {
         [Lane::Own, self.asker.lane].into_iter().find_map(|lane| requests.get(&(lane, key.to_owned())))
     }
 
-    /// Returns the sum of the days that are cached under `by_day`, if it is exact. It is cached under `key` for as long as they are.
-    fn sum_of(&self, by_day: &str, key: &str, now: Moment) -> Option<Arc<Reading>> {
-        let (days, expires_at) = self.cache.get_expiring(by_day, now)?;
-        let total = Arc::new(days.total()?);
-        self.cache.put(key.to_owned(), total.clone(), total.bytes(), expires_at);
-        Some(total)
+    /// Returns a wider reading that is cached or under way, if there is one.
+    fn wider(
+        &self,
+        requests: &Locked<'_, Key, Arc<Reading>, SearchEngineError>,
+        request: &Request,
+    ) -> Result<Option<(Request, UnderWay)>, SearchEngineError> {
+        for wider in request.wider() {
+            let key = wider.key()?;
+            let cached = self.cache.get(&key, self.clock.moment()).map(|reading| ready(Ok(reading)).boxed().shared());
+            if let Some(reading) = cached.or_else(|| self.under_way(requests, &key)) {
+                return Ok(Some((wider, reading)));
+            }
+        }
+        Ok(None)
     }
 
-    /// Returns the sum of the days under way, or of those that another replica has, which are kept here. Returns `None` if there are no days
-    /// or their sum is not exact.
-    async fn summed(
+    /// Returns the reading as a part of a wider one: of recent days, of one that is there or under way, of the days that another replica has,
+    /// or of all days that are asked about, which are read for it. `None` if there is none, or if a part of it is not exact.
+    async fn part(
         &self,
         request: &Request,
         key: &str,
-        under_way: Option<UnderWay>,
+        wider: Option<(Request, UnderWay)>,
         running: &Running<Key, Arc<Reading>, SearchEngineError>,
     ) -> Result<Option<Arc<Reading>>, SearchEngineError> {
-        let Some(by_day) = request.by_day() else { return Ok(None) };
-        let by_day_key = by_day.key()?;
-        let days = if let Some(days) = under_way {
-            days.await?
-        } else {
-            let known = Known { account: &by_day.account, request: of_site(&by_day_key), lane: self.asker.lane };
-            let Some(days) = self.elsewhere.get(known).await.map(Arc::new) else { return Ok(None) };
-            running.keep(|| self.keep(by_day_key.clone(), &days, &by_day));
-            days
+        if let Some((reading, expires_at)) = self.of_recent_days(request) {
+            running.keep(|| self.cache.put(key.to_owned(), reading.clone(), reading.bytes(), expires_at));
+            return Ok(Some(reading));
+        }
+        let (wider, reading) = match wider {
+            Some((wider, reading)) => (wider, reading.await?),
+            None => match self.elsewhere_by_day(request, running).await? {
+                Some(found) => found,
+                None => {
+                    let Some(wider) = request.among_days() else { return Ok(None) };
+                    let reading = self.clone().made_for_parts(wider.clone()).await?;
+                    (wider, reading)
+                }
+            },
         };
-        let mut kept = None;
-        running.keep(|| kept = self.sum_of(&by_day_key, key, self.clock.moment()));
-        Ok(kept.or_else(|| days.total().map(Arc::new)))
+        let (own, wide) = (request.clone(), wider.query.clone());
+        let part = beside(move || own.part_of(&wide, &reading)).await.map_err(SearchEngineError::from)?;
+        let Some(part) = part.map(Arc::new) else { return Ok(None) };
+        // It is cached for as long as what it is a part of.
+        if let Some((_, expires_at)) = self.cache.get_expiring(&wider.key()?, self.clock.moment()) {
+            running.keep(|| self.cache.put(key.to_owned(), part.clone(), part.bytes(), expires_at));
+        }
+        Ok(Some(part))
+    }
+
+    /// Returns the reading of a wider request. Its type is named, because it is a part of the making of others.
+    fn made_for_parts(self, wider: Request) -> BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>> {
+        async move { self.made_once(wider).await }.boxed()
+    }
+
+    /// Returns the days whose sum is this request's answer, if another replica has them. They are kept here.
+    async fn elsewhere_by_day(
+        &self,
+        request: &Request,
+        running: &Running<Key, Arc<Reading>, SearchEngineError>,
+    ) -> Result<Option<(Request, Arc<Reading>)>, SearchEngineError> {
+        let Some(by_day) = request.by_day() else { return Ok(None) };
+        let key = by_day.key()?;
+        let known = Known { account: &by_day.account, request: of_site(&key), lane: self.asker.lane };
+        let Some(days) = self.elsewhere.get(known).await.map(Arc::new) else { return Ok(None) };
+        running.keep(|| self.keep(key.clone(), &days, &by_day));
+        Ok(Some((by_day, days)))
+    }
+
+    /// Returns the days or the totals of a site without conditions from its recent days, if all of them are final there.
+    fn of_recent_days(&self, request: &Request) -> Option<(Arc<Reading>, Moment)> {
+        let QueryRequest { start_date, end_date, dimensions, .. } = &request.query;
+        let recent = self.recent.kept(&request.account, &request.site, headline_span(0))?;
+        let is_final = recent.freshness.first_incomplete_date.is_some_and(|first| *end_date < first);
+        if !request.is_of_recent_days() || !is_final || !recent.covers(*start_date) {
+            return None;
+        }
+        let days = recent.reading(*start_date..=*end_date);
+        let reading = if dimensions.is_empty() { days.total()? } else { days };
+        Some((Arc::new(reading), recent.end_of(self.ttl)))
     }
 
     /// Returns the reading that another replica has or makes, or makes it for all.
@@ -301,7 +322,7 @@ impl Reader {
     }
 
     async fn fetched(&self, request: &Request) -> Result<Reading, SearchEngineError> {
-        let Request { account, site, query } = request;
+        let Request { account, site, query, .. } = request;
         let answer = self.engine.query(account, site, self.asker, query, query.row_limit).await?;
         let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());
         Ok(beside(move || reading_of(answer, &dimensions, cap, now)).await?)
@@ -314,7 +335,7 @@ impl Reader {
 
     /// The time to cache the response. Days before the first incomplete one, as the search engine named it last, are final.
     fn ttl_of(&self, request: &Request) -> TimeDelta {
-        let Request { account, site, query } = request;
+        let Request { account, site, query, .. } = request;
         let recent = self.recent.kept(account, site, headline_span(0));
         let named = recent.and_then(|recent| recent.freshness.first_incomplete_date);
         let usually = self.clock.pacific_today() - TimeDelta::days(USUALLY_UNSETTLED);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use analytics::metrics::Metrics;
+use api::models::Window;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::{
@@ -46,6 +47,9 @@ pub struct Part {
     pub data_state: DataState,
     /// The maximum number of rows. Totals and daily series are read in full.
     pub cap: usize,
+    /// Days that are asked about as well, and hold these, such as those of two windows that are compared. Where rows by day add up, one
+    /// request for all of them answers every part.
+    pub among: Option<Window>,
 }
 
 /// A row of a reading.
@@ -101,9 +105,7 @@ impl Reading {
     /// bit: if days may be missing, if only some days have a position, or if the sums are not whole numbers.
     #[must_use]
     pub fn total(&self) -> Option<Self> {
-        let placed = self.rows.iter().filter(|row| row.metrics.weighted_position.is_some()).count();
-        let alike = placed == 0 || placed == self.rows.len();
-        let exact = !self.capped && alike && self.rows.iter().all(|row| row.metrics.are_whole());
+        let exact = self.adds_up();
         let metrics: Metrics = self.rows.iter().map(|row| row.metrics).sum();
         // Without impressions the search engine returns no row.
         let total = (metrics.impressions > 0.0).then(|| Row { keys: [].into(), metrics });
@@ -115,6 +117,14 @@ impl Reading {
         })
     }
 
+    /// Returns whether sums of its rows are exact.
+    #[must_use]
+    pub fn adds_up(&self) -> bool {
+        let placed = self.rows.iter().filter(|row| row.metrics.weighted_position.is_some()).count();
+        let alike = placed == 0 || placed == self.rows.len();
+        !self.capped && alike && self.rows.iter().all(|row| row.metrics.are_whole())
+    }
+
     /// Estimated memory use in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -123,8 +133,13 @@ impl Reading {
     }
 }
 
-/// The signed sum of readings, row by row. Rows without impressions are dropped.
-pub fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part, now: DateTime<Utc>) -> Reading {
+/// The signed sum of readings by `dimensions`, row by row, and at most `cap` rows of it. Rows without impressions are dropped.
+pub fn added<'r>(
+    weighted: impl Iterator<Item = (f64, &'r Reading)>,
+    dimensions: &[Dimension],
+    cap: usize,
+    now: DateTime<Utc>,
+) -> Reading {
     let mut sums: HashMap<&[Box<str>], Metrics> = HashMap::new();
     let mut read_at = now;
     for (weight, reading) in weighted {
@@ -135,9 +150,9 @@ pub fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part
     }
     let present = sums.into_iter().filter(|(_, metrics)| metrics.impressions > 0.5);
     let mut rows: Vec<Row> = present.map(|(keys, metrics)| Row { keys: keys.into(), metrics }).collect();
-    sort(&mut rows, &part.dimensions);
-    let capped = !part.dimensions.is_empty() && rows.len() >= part.cap;
-    rows.truncate(part.cap);
+    sort(&mut rows, dimensions);
+    let capped = !dimensions.is_empty() && rows.len() >= cap;
+    rows.truncate(cap);
     Reading { rows, capped, read_at, first_incomplete_date: None }
 }
 

@@ -21,7 +21,7 @@ use super::{
     elsewhere::{Elsewhere, Known},
     error::SearchEngineError,
     pace::{Asker, Lane},
-    reading::{Reading, reading_of, row_limit},
+    reading::{Reading, Row, reading_of, row_limit},
     settings::{Account, scopes_of},
     wire::{DataState, Dimension, HISTORY_MONTHS, QueryRequest, SearchType, SiteUrl},
 };
@@ -108,6 +108,21 @@ impl RecentDays {
             day.and_then(|day| self.days.get(day)).copied().unwrap_or_else(Metrics::zero)
         };
         start.iter_days().take_while(move |date| *date <= end).map(move |date| (date, metrics(date)))
+    }
+
+    /// These days as a reading by day.
+    #[must_use]
+    pub fn reading(&self, days: RangeInclusive<NaiveDate>) -> Reading {
+        let counted = self.days(days).filter(|(_, metrics)| metrics.impressions > 0.0);
+        let row = |(day, metrics): (NaiveDate, Metrics)| Row { keys: [day.to_string().into()].into(), metrics };
+        let (rows, read_at) = (counted.map(row).collect(), self.freshness.read_at);
+        Reading { rows, capped: false, read_at, first_incomplete_date: None }
+    }
+
+    /// The end of the time for which they are kept.
+    #[must_use]
+    pub fn end_of(&self, ttl: TimeDelta) -> Moment {
+        self.read_at + ttl
     }
 
     /// Returns whether it holds `date` and the days after it.

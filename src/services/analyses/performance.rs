@@ -116,8 +116,9 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let settled = question::settle(search, access, question).await?.by(granularity, search.clock.pacific_today())?;
     let plans = Plans::of(&settled, scope, explained.as_ref()).await?;
     let reasons = OptionFuture::from(explained.map(|planned| Box::pin(planned.read(search, access))));
-    let (material, reasons) =
-        tokio::try_join!(read(search, &settled, &plans, scope), async { reasons.await.transpose() })?;
+    // The explanation reads longer lists of the same rows, so it comes first: the tables are the beginning of them.
+    let (reasons, material) =
+        tokio::try_join!(async { reasons.await.transpose() }, read(search, &settled, &plans, scope))?;
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;

@@ -277,7 +277,16 @@ impl Settled {
                 _ => DataState::Final,
             },
             cap,
+            among: self.both_windows(),
         }
+    }
+
+    /// Returns the days from the beginning of the window before to the end of this one, if both are final and nothing is between them.
+    fn both_windows(&self) -> Option<Window> {
+        let Compared { current, previous, .. } = self.compared?;
+        let follows = previous.end_date + TimeDelta::days(1) == current.start_date;
+        let end_date = self.window.end_date.max(current.end_date);
+        (follows && !self.is_fresh(self.window)).then_some(Window { end_date, ..previous })
     }
 
     /// Returns whether the window has days that count although they are not final.

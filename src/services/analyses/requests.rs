@@ -176,6 +176,7 @@ mod tests {
             aggregation: None,
             data_state: DataState::Final,
             cap,
+            among: None,
         }
     }
 

@@ -26,8 +26,8 @@ async fn an_error_with_status_200_is_no_figure_and_is_not_kept() {
     let asker = Asker::of(&app, "stranger", SMALL).await;
     let expected = Asker::of(&healthy, "stranger", SMALL).await;
     let questions: [&[(&str, &str)]; 3] = [
-        &[("startDate", "2026-10-01"), ("endDate", "2026-10-02")],
-        &[("startDate", "2026-10-01"), ("endDate", "2026-10-03"), ("scope", "all")],
+        &[("startDate", "2026-08-01"), ("endDate", "2026-08-02")],
+        &[("startDate", "2026-08-01"), ("endDate", "2026-08-03"), ("scope", "all")],
         &[],
     ];
     trouble(&app, &["error200:1"]);

@@ -7,7 +7,7 @@ use simulator::Endpoint;
 use super::{app, impatient, requests, trouble};
 use crate::{analytics::performance::Asker, support::app::TestApp};
 
-const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-02")];
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-08-01"), ("endDate", "2026-08-02")];
 
 #[tokio::test]
 async fn many_first_questions_make_one_token() {

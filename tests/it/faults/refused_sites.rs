@@ -11,7 +11,7 @@ use crate::{
     support::{actor::Answer, app::TestApp},
 };
 
-const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-01")];
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-08-01"), ("endDate", "2026-08-01")];
 
 /// Asserts the owner's error for a refused site, and returns the seconds until the next attempt.
 #[track_caller]
@@ -104,7 +104,7 @@ async fn a_site_that_stays_refused_is_asked_about_less_and_less_often() {
     let asker = Asker::of(&app, "stranger", SMALL).await;
     asker.ask(&WINDOW).await.expect(200);
     trouble(&app, &["permission403:1"]);
-    assert_eq!(refused(asker.ask(&[("startDate", "2026-10-02"), ("endDate", "2026-10-02")]).await), 60);
+    assert_eq!(refused(asker.ask(&[("startDate", "2026-08-02"), ("endDate", "2026-08-02")]).await), 60);
 }
 
 #[tokio::test]

@@ -72,9 +72,9 @@ async fn a_search_engine_that_is_down_is_503_and_not_remembered() {
     let app = TestApp::start(impatient).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
     let faults = ["error500:1", "rate429:1", "truncated:1", "error200:1"];
-    for (fault, last) in faults.into_iter().zip(["2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05"]) {
+    for (fault, last) in faults.into_iter().zip(["2026-08-02", "2026-08-03", "2026-08-04", "2026-08-05"]) {
         trouble(&app, &[fault]);
-        let window = [("startDate", "2026-10-01"), ("endDate", last)];
+        let window = [("startDate", "2026-08-01"), ("endDate", last)];
         unavailable(asker.ask(&window).await);
         trouble(&app, &[]);
         asker.ask(&window).await.expect(200);
@@ -92,10 +92,10 @@ async fn a_slow_answer_is_given_up() {
     let asker = Asker::of(&app, "stranger", SMALL).await;
     trouble(&app, &["slow:1"]);
     let before = requests(&app, Endpoint::Query);
-    unavailable(asker.ask(&[("startDate", "2026-10-01"), ("endDate", "2026-10-01")]).await);
+    unavailable(asker.ask(&[("startDate", "2026-08-01"), ("endDate", "2026-08-01")]).await);
     assert!(requests(&app, Endpoint::Query) > before + 2, "more than one try");
     trouble(&app, &[]);
-    asker.ask(&[("startDate", "2026-10-01"), ("endDate", "2026-10-01")]).await.expect(200);
+    asker.ask(&[("startDate", "2026-08-01"), ("endDate", "2026-08-01")]).await.expect(200);
 }
 
 #[tokio::test]
@@ -103,12 +103,12 @@ async fn a_used_up_quota_is_handed_on_at_once_with_its_time() {
     let (app, asker) = app().await;
     trouble(&app, &["quota403:1"]);
     let before = requests(&app, Endpoint::Query);
-    assert!(unavailable(asker.ask(&[("startDate", "2026-10-01"), ("endDate", "2026-10-01")]).await) >= 15 * 60);
+    assert!(unavailable(asker.ask(&[("startDate", "2026-08-01"), ("endDate", "2026-08-01")]).await) >= 15 * 60);
     assert!(requests(&app, Endpoint::Query) <= before + 3, "trying again would not help");
     let list = asker.actor.get("/api/properties").await.expect(200).json;
     assert_eq!(list["data"][0]["access"], "ok", "what was read before is still there");
     trouble(&app, &[]);
-    asker.ask(&[("startDate", "2026-10-01"), ("endDate", "2026-10-01")]).await.expect(200);
+    asker.ask(&[("startDate", "2026-08-01"), ("endDate", "2026-08-01")]).await.expect(200);
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn one_propertys_trouble_does_not_fail_the_list() {
 
 #[tokio::test]
 async fn identical_questions_at_once_are_asked_upstream_once() {
-    let query = [("startDate", "2026-10-01"), ("endDate", "2026-10-05"), ("scope", "all")];
+    let query = [("startDate", "2026-08-01"), ("endDate", "2026-08-05"), ("scope", "all")];
     let (alone, asker) = app().await;
     let before = requests(&alone, Endpoint::Query);
     let expected = asker.ask(&query).await.expect(200).bytes;

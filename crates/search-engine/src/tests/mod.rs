@@ -312,5 +312,6 @@ fn part(cap: usize) -> Part {
         aggregation: None,
         data_state: DataState::Final,
         cap,
+        among: None,
     }
 }

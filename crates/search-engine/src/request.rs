@@ -1,0 +1,122 @@
+//! One upstream request, and the wider ones whose answers hold its own.
+//!
+//! The search engine counts by day, so the days of a window neither overlap nor leave anything out, under any filters and aggregation.
+//! Rows of another grouping do not add up: queries omit the anonymised ones, pages count each URL, search appearances overlap, and lists are
+//! truncated.
+
+use api::models::{Window, parse_day};
+
+use super::{
+    error::SearchEngineError,
+    reading::{ENGINE_CEILING, Reading, added, row_limit},
+    settings::Account,
+    wire::{DataState, Dimension, QueryRequest, SearchType, SiteUrl},
+};
+
+/// The most rows of one page of an answer. A request that may have more costs several.
+const ROWS_OF_A_PAGE: usize = 25_000;
+
+/// More countries than the search engine names, and more devices.
+const COUNTRIES: i64 = 250;
+const DEVICES: i64 = 4;
+
+/// One upstream request, page after page.
+#[derive(Clone)]
+pub struct Request {
+    pub account: Account,
+    pub site: SiteUrl,
+    pub query: QueryRequest,
+    /// Days that are asked about as well, and hold those of the query.
+    pub among: Option<Window>,
+}
+
+impl Request {
+    /// The cache key of the request. It begins with the account's scope.
+    pub fn key(&self) -> Result<String, SearchEngineError> {
+        let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
+        Ok(format!("{} {} {body}", self.account.scope(), self.site))
+    }
+
+    /// The requests whose answers hold the answer to this one. They are looked for, and not made.
+    pub fn wider(&self) -> impl Iterator<Item = Self> {
+        [self.longer(), self.by_day(), self.among_days()].into_iter().flatten()
+    }
+
+    /// Returns the daily series whose sum equals the totals that this requests.
+    ///
+    /// Returns `None` if some days are not final, because they change between two requests.
+    pub fn by_day(&self) -> Option<Self> {
+        if !self.query.dimensions.is_empty() || self.query.data_state != DataState::Final {
+            return None;
+        }
+        let dimensions = vec![Dimension::Date];
+        let row_limit = row_limit(&dimensions).unwrap_or(self.query.row_limit);
+        Some(Self { query: QueryRequest { dimensions, row_limit, ..self.query.clone() }, ..self.clone() })
+    }
+
+    /// Returns the same rows for each day of all days that are asked about, if the search engine answers that by one page.
+    pub fn among_days(&self) -> Option<Self> {
+        let Window { start_date, end_date } = self.among?;
+        let Self { query, .. } = self;
+        let days = (end_date - start_date).num_days() + 1;
+        let (dimensions, rows) = match query.dimensions.as_slice() {
+            [] | [Dimension::Date] => (vec![Dimension::Date], days),
+            [Dimension::Country] => (vec![Dimension::Date, Dimension::Country], days * COUNTRIES),
+            [Dimension::Device] => (vec![Dimension::Date, Dimension::Device], days * DEVICES),
+            _ => return None,
+        };
+        let holds = start_date <= query.start_date && query.end_date <= end_date;
+        let is_wider = holds && (start_date, end_date) != (query.start_date, query.end_date);
+        if !is_wider || query.data_state != DataState::Final || rows > ROWS_OF_A_PAGE as i64 {
+            return None;
+        }
+        let row_limit = row_limit(&dimensions).unwrap_or(ROWS_OF_A_PAGE);
+        let query = QueryRequest { start_date, end_date, dimensions, row_limit, ..query.clone() };
+        Some(Self { query, among: None, ..self.clone() })
+    }
+
+    /// Returns the request for all rows that the search engine lists, if this is one for its first rows.
+    fn longer(&self) -> Option<Self> {
+        let is_list = matches!(self.query.dimensions.as_slice(), [Dimension::Query | Dimension::Page]);
+        (is_list && self.query.row_limit < ENGINE_CEILING)
+            .then(|| Self { query: QueryRequest { row_limit: ENGINE_CEILING, ..self.query.clone() }, ..self.clone() })
+    }
+
+    /// Returns whether recent days hold its answer: the totals or the days of a site without conditions, all of them final.
+    pub fn is_of_recent_days(&self) -> bool {
+        let QueryRequest { dimensions, search_type, dimension_filter_groups, aggregation_type, data_state, .. } =
+            &self.query;
+        matches!(dimensions.as_slice(), [] | [Dimension::Date])
+            && *search_type == SearchType::Web
+            && dimension_filter_groups.is_empty()
+            && aggregation_type.is_none()
+            && *data_state == DataState::Final
+    }
+
+    /// Returns the answer to this request as a part of the `answer` to a wider one. `None` if it could differ in the last bit.
+    pub fn part_of(&self, wider: &QueryRequest, answer: &Reading) -> Option<Reading> {
+        let Self { query, .. } = self;
+        if wider.dimensions == query.dimensions && wider.row_limit > query.row_limit {
+            let mut first = answer.clone();
+            first.rows.truncate(query.row_limit);
+            first.capped = first.rows.len() >= query.row_limit;
+            return Some(first);
+        }
+        let mut own = Reading { rows: Vec::new(), ..answer.clone() };
+        let days = query.start_date..=query.end_date;
+        let is_own = |key: &str| parse_day(key).is_ok_and(|day| days.contains(&day));
+        own.rows = answer.rows.iter().filter(|row| is_own(row.key())).cloned().collect();
+        match query.dimensions.as_slice() {
+            _ if answer.capped => None,
+            [] => own.total(),
+            [Dimension::Date] => Some(Reading { first_incomplete_date: None, ..own }),
+            dimensions if own.adds_up() => {
+                for row in &mut own.rows {
+                    row.keys = row.keys.iter().skip(1).cloned().collect();
+                }
+                Some(added([(1.0, &own)].into_iter(), dimensions, query.row_limit, answer.read_at))
+            }
+            _ => None,
+        }
+    }
+}
