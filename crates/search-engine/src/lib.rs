@@ -45,7 +45,7 @@ pub use outcomes::{FailureKind, LastOutcomes};
 pub use pace::{Asker, Lane, Pace, Quota};
 pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::Reader;
-pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row};
+pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row, SHORT_LIST};
 pub use recent::{LastFinal, Recent, RecentDays, RecentReader, UNSETTLED_DAYS, headline_span};
 pub use settings::{Account, Grants, LockedGrant, Patience, Settings};
 pub use trouble::{Trouble, TroubleKind};

@@ -14,6 +14,9 @@ use super::{
 /// The maximum number of rows that the search engine exposes.
 pub const ENGINE_CEILING: usize = 50_000;
 
+/// The number of rows of queries and pages that tables are made of, regardless of the rows that are shown.
+pub const SHORT_LIST: usize = 5_000;
+
 /// More days, and more hours, than the search engine stores.
 const EVERY_DAY: usize = 1_000;
 

@@ -5,12 +5,13 @@
 //! truncated.
 
 use api::models::{Window, parse_day};
+use regex::Regex;
 
 use super::{
     error::SearchEngineError,
-    reading::{ENGINE_CEILING, Reading, added, row_limit},
+    reading::{ENGINE_CEILING, Reading, SHORT_LIST, added, row_limit},
     settings::Account,
-    wire::{DataState, Dimension, QueryRequest, SearchType, SiteUrl},
+    wire::{DataState, Dimension, Filter, FilterGroup, FilterOperator, QueryRequest, SearchType, SiteUrl},
 };
 
 /// The most rows of one page of an answer. A request that may have more costs several.
@@ -39,7 +40,7 @@ impl Request {
 
     /// The requests whose answers hold the answer to this one. They are looked for, and not made.
     pub fn wider(&self) -> impl Iterator<Item = Self> {
-        [self.longer(), self.by_day(), self.among_days()].into_iter().flatten()
+        [self.longer(), self.shorter(), self.unfiltered(), self.by_day(), self.among_days()].into_iter().flatten()
     }
 
     /// Returns the daily series whose sum equals the totals that this requests.
@@ -75,11 +76,34 @@ impl Request {
         Some(Self { query, among: None, ..self.clone() })
     }
 
-    /// Returns the request for all rows that the search engine lists, if this is one for its first rows.
+    /// Returns the request for all rows that the search engine lists, if this is one for the first of them.
     fn longer(&self) -> Option<Self> {
-        let is_list = matches!(self.query.dimensions.as_slice(), [Dimension::Query | Dimension::Page]);
-        (is_list && self.query.row_limit < ENGINE_CEILING)
-            .then(|| Self { query: QueryRequest { row_limit: ENGINE_CEILING, ..self.query.clone() }, ..self.clone() })
+        (self.is_list() && self.query.row_limit < ENGINE_CEILING).then(|| self.list(ENGINE_CEILING))
+    }
+
+    /// Returns the request for the first rows of a long list. Where there are no more, they are all.
+    fn shorter(&self) -> Option<Self> {
+        (self.is_list() && self.query.row_limit > SHORT_LIST).then(|| self.list(SHORT_LIST))
+    }
+
+    /// Returns the request for all queries, if this is one for those that do not match an expression.
+    fn unfiltered(&self) -> Option<Self> {
+        let Self { query, .. } = self;
+        let (excluded, kept): (Vec<Filter>, Vec<Filter>) =
+            query.dimension_filter_groups.iter().flat_map(|group| &group.filters).cloned().partition(is_exclusion);
+        let is_all = query.dimensions == [Dimension::Query] && query.row_limit == ENGINE_CEILING;
+        (is_all && !excluded.is_empty()).then(|| {
+            let dimension_filter_groups = FilterGroup::all_of(&kept);
+            Self { query: QueryRequest { dimension_filter_groups, ..query.clone() }, ..self.clone() }
+        })
+    }
+
+    fn is_list(&self) -> bool {
+        matches!(self.query.dimensions.as_slice(), [Dimension::Query | Dimension::Page])
+    }
+
+    fn list(&self, row_limit: usize) -> Self {
+        Self { query: QueryRequest { row_limit, ..self.query.clone() }, ..self.clone() }
     }
 
     /// Returns whether recent days hold its answer: the totals or the days of a site without conditions, all of them final.
@@ -96,11 +120,8 @@ impl Request {
     /// Returns the answer to this request as a part of the `answer` to a wider one. `None` if it could differ in the last bit.
     pub fn part_of(&self, wider: &QueryRequest, answer: &Reading) -> Option<Reading> {
         let Self { query, .. } = self;
-        if wider.dimensions == query.dimensions && wider.row_limit > query.row_limit {
-            let mut first = answer.clone();
-            first.rows.truncate(query.row_limit);
-            first.capped = first.rows.len() >= query.row_limit;
-            return Some(first);
+        if self.is_list() {
+            return self.part_of_list(wider, answer);
         }
         let mut own = Reading { rows: Vec::new(), ..answer.clone() };
         let days = query.start_date..=query.end_date;
@@ -119,4 +140,32 @@ impl Request {
             _ => None,
         }
     }
+
+    /// Returns a list as a part of a longer one, of a shorter one that is whole, or of one that filters less.
+    fn part_of_list(&self, other: &QueryRequest, answer: &Reading) -> Option<Reading> {
+        let Self { query, .. } = self;
+        let mut own = answer.clone();
+        if other.dimension_filter_groups != query.dimension_filter_groups {
+            let excluded: Vec<Regex> = exclusions(query).collect::<Result<_, _>>().ok()?;
+            own.rows.retain(|row| !excluded.iter().any(|expression| expression.is_match(row.key())));
+            return (!answer.capped).then_some(own);
+        }
+        if other.row_limit < query.row_limit {
+            return (!answer.capped).then_some(own);
+        }
+        own.rows.truncate(query.row_limit);
+        own.capped = own.rows.len() >= query.row_limit;
+        Some(own)
+    }
+}
+
+/// Returns whether a filter leaves out the queries that match an expression.
+fn is_exclusion(filter: &Filter) -> bool {
+    filter.dimension == Dimension::Query && filter.operator == FilterOperator::ExcludingRegex
+}
+
+/// Compiles the expressions of the queries that a request leaves out.
+fn exclusions(query: &QueryRequest) -> impl Iterator<Item = Result<Regex, regex::Error>> {
+    let filters = query.dimension_filter_groups.iter().flat_map(|group| &group.filters);
+    filters.filter(|filter| is_exclusion(filter)).map(|filter| Regex::new(&filter.expression))
 }

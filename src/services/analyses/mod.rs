@@ -50,7 +50,7 @@ use api::{
 use chrono::{DateTime, Utc};
 use search_engine::{
     Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
-    SearchType,
+    SHORT_LIST, SearchType,
 };
 use uuid::Uuid;
 
@@ -62,15 +62,12 @@ use self::{
 use super::access::ReadableProperty;
 use crate::error::Error;
 
-/// The number of rows read for query and page tables, regardless of the limit requested.
-const FETCH_CEILING: usize = 5_000;
-
 /// The row limit for tables with few rows by nature, which are read completely.
 const WHOLE: usize = 25_000;
 
 /// Returns the maximum number of rows that a breakdown table reads.
 fn table_cap(table: Dimension) -> usize {
-    if matches!(table, Dimension::Query | Dimension::Page) { FETCH_CEILING } else { WHOLE }
+    if matches!(table, Dimension::Query | Dimension::Page) { SHORT_LIST } else { WHOLE }
 }
 
 /// A settled question with everything needed to read it.

@@ -106,6 +106,30 @@ async fn the_overview_shows_what_the_operation_answers() {
     }
 }
 
+/// The upstream requests of a page that nobody has opened before, and of its parts.
+#[tokio::test]
+async fn a_page_costs_few_upstream_requests() {
+    for (page, most) in [
+        ("", 14),
+        ("?filters=[{\"dimension\":\"country\",\"operator\":\"equals\",\"value\":\"usa\"}]", 14),
+        ("?compare=none", 14),
+        ("/insights", 14),
+        ("/queries", 14),
+        ("/pages", 14),
+        ("/countries", 14),
+        ("/growth", 14),
+        ("/cannibalization", 14),
+    ] {
+        let app = TestApp::start(|_| {}).await;
+        let browser = Browser::signed_in(&app, "owner").await;
+        let at = path(&browser, "northmoor").await;
+        let made = || app.simulator().controls().requests(simulator::Endpoint::Query);
+        let before = made();
+        browser.get(&format!("{at}{page}")).await.expect(200);
+        println!("REQUESTS {page:?}: {} of {most}", made() - before);
+    }
+}
+
 /// The number of rows as a page of a table says it.
 fn counted(table: &str, answer: &Value, of_page: &str) -> String {
     let coverage = &answer["meta"]["coverage"][table];
