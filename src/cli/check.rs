@@ -2,7 +2,7 @@
 
 use common::{clock::Clock, random::Random};
 
-use super::{table::table, terminal::Text};
+use super::terminal::Text;
 use crate::{
     app::{self, Tried},
     config::Config,
@@ -15,10 +15,26 @@ pub async fn check(config: &Config, clock: &Clock, random: &Random) -> Result<(T
     Ok((drawn(&tried), tried.iter().all(|tried| tried.is_well)))
 }
 
+/// One part a line. What is said of it is not cut as a cell of a table would be: the way out stands at its end.
 fn drawn(tried: &[Tried]) -> Text {
-    let rows = tried.iter().map(|Tried { part, said, is_well }| {
+    let widest = tried.iter().map(|tried| tried.part.len()).max().unwrap_or_default();
+    tried.iter().fold(Text::line("PART"), |above, Tried { part, said, is_well }| {
         let outcome = if *is_well { "ok" } else { "FAILED" };
-        [(*part).to_owned(), outcome.to_owned(), said.clone()]
-    });
-    table(["PART", "", ""], rows)
+        above.and(format!("{part:widest$}  {outcome:6}  {said}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_part_is_whole_and_on_its_line() {
+        let long = format!("database.url: {}\n`GRANT`", "x".repeat(1000));
+        let failed = Tried { part: "database", said: long.clone(), is_well: false };
+        let well = Tried { part: "mail", said: "not set".to_owned(), is_well: true };
+        let drawn = drawn(&[failed, well]).to_string();
+        let first = format!("database  FAILED  {}", long.replace('\n', "\u{fffd}"));
+        assert_eq!(drawn, format!("PART\n{first}\nmail      ok      not set"));
+    }
 }
