@@ -73,6 +73,7 @@ pub async fn connect(config: &Config) -> Result<Opened, Error> {
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
     opened.map_err(|error| {
+        let store::Error::Database(error) = error else { return error.into() };
         // The driver's message repeats the URL, which may contain a password.
         let reason = match database::missing_file(&url) {
             Some(_) if !url.contains("mode=rwc") => {

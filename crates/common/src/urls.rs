@@ -26,18 +26,35 @@ pub fn is_loopback(url: &Url) -> bool {
 #[must_use]
 pub fn without_credentials(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "(an address that cannot be read)".to_owned() };
+    if has_stray_password(&url) {
+        return "(an address whose password is not percent-encoded)".to_owned();
+    }
     if !url.username().is_empty() || url.password().is_some() {
-        // A password that is not percent-encoded ends at the first of these, and the rest of it stands where the address should.
-        if url.path().contains('@') || url.query().is_some_and(|query| query.contains('@')) || url.fragment().is_some()
-        {
-            return "(an address whose password is not percent-encoded)".to_owned();
-        }
         // Cannot fail, because the URL has a password or user.
         let _ = url.set_password(None);
         let _ = url.set_username("");
     }
     url.set_query(None);
     url.into()
+}
+
+/// Returns whether no part of a password stands where host, path or query of `url` should.
+#[must_use]
+pub fn is_printable(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| !has_stray_password(&url))
+}
+
+/// A password that is not percent-encoded ends at the first `/`, `?` or `#`, and the rest of it, up to `@`, stands where path, query or
+/// fragment should. One that begins with digits even leaves its user as the host and the digits as the port.
+fn has_stray_password(url: &Url) -> bool {
+    let holds_more = url.path().contains('@') || url.query().is_some_and(|query| query.contains('@'));
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user {
+        return holds_more || url.fragment().is_some();
+    }
+    // A path on the web, or of a file, may well hold the sign.
+    let takes_users = !["http", "https", "sqlite"].contains(&url.scheme());
+    takes_users && (holds_more || url.fragment().is_some_and(|fragment| fragment.contains('@')))
 }
 
 #[cfg(test)]
@@ -72,6 +89,11 @@ mod tests {
             ("postgres://user:hun@ter2/z@db.example/name", "(an address whose password is not percent-encoded)"),
             ("postgres://user:hun@ter?2@db.example/name", "(an address whose password is not percent-encoded)"),
             ("postgres://user:hun@ter#2@db.example/name", "(an address whose password is not percent-encoded)"),
+            ("postgres://user:5/hunter2@db.example/name", "(an address whose password is not percent-encoded)"),
+            ("redis://user:5?hunter2@cache.example", "(an address whose password is not percent-encoded)"),
+            ("smtp://user:5#hunter2@mail.example", "(an address whose password is not percent-encoded)"),
+            ("sqlite://data/a@b.db", "sqlite://data/a@b.db"),
+            ("https://id.example/@corp", "https://id.example/@corp"),
             ("postgres://user:hunter2@127.0.0.1:notaport/db", "(an address that cannot be read)"),
         ] {
             assert_eq!(without_credentials(url), printed);

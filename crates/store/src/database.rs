@@ -20,7 +20,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use crate::{
-    Error, commits::Commits, failures::Failures, postgres, sqlite, transaction::Transaction, unavailable,
+    Error, commits::Commits, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction, unavailable,
     write_probe::WriteProbe,
 };
 
@@ -77,11 +77,12 @@ impl Statements {
 /// connection for both, because a second one would open another database.
 ///
 /// # Errors
-/// The database cannot be reached or opened.
-pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
+/// [`Error::Refused`] if a `PostgreSQL` server refuses a connection. Any other error if the database cannot be opened.
+pub async fn open(url: &str, max_connections: u32) -> Result<Opened, Error> {
     let statements = Statements::default();
     let in_memory = url.contains(":memory:");
     if !url.starts_with("sqlite:") {
+        first_connection::check(url).await?;
         let failures = Failures::default();
         let db = connect(url, max_connections, |options| postgres::configure(options, &failures)).await?;
         let db = statements.watch(db, failures.clone());

@@ -6,6 +6,7 @@ pub mod commits;
 pub mod database;
 mod error;
 mod failures;
+mod first_connection;
 pub mod postgres;
 pub mod rate_limit;
 pub mod remains;

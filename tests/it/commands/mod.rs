@@ -2,6 +2,7 @@
 
 mod backup;
 mod databases;
+mod reach;
 mod secrets;
 
 use std::{
