@@ -7,7 +7,7 @@ use identity::issuer::Issuer;
 use issuer::mail::Mailer;
 use store::{
     database::{self, Opened},
-    postgres, schema,
+    postgres, rights, schema,
 };
 use url::Url;
 
@@ -81,9 +81,13 @@ async fn database(config: &Config, opened: Option<&Result<Opened, String>>) -> O
         return Ok(format!("{}: `sightline serve` makes it", missing.display()));
     };
     let opened = opened.as_ref().map_err(Clone::clone)?;
+    rights::check_for_rows(&opened.writer).await.map_err(|error| said(error.into()))?;
     let schema = match schema::lacks(&opened.writer).await.map_err(|error| said(error.into()))? {
         None => "its schema is up to date".to_owned(),
-        Some(first) if config.database.migrate => format!("`sightline serve` applies migrations, from {first} on"),
+        Some(first) if config.database.migrate => {
+            rights::check_for_migrations(&opened.writer).await.map_err(|error| said(error.into()))?;
+            format!("`sightline serve` applies migrations, from {first} on")
+        }
         Some(_) => {
             return Err(schema::check(&opened.writer)
                 .await

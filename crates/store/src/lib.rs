@@ -11,6 +11,7 @@ pub mod postgres;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;
+pub mod rights;
 pub mod schema;
 mod sqlite;
 pub mod transaction;

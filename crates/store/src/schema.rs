@@ -7,7 +7,7 @@
 use migration::{Migrator, MigratorTrait as _, seaql_migrations};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, EntityTrait as _, Statement, TransactionTrait};
 
-use crate::{Error, postgres};
+use crate::{Error, postgres, rights};
 
 /// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
@@ -36,7 +36,7 @@ enum Schema {
 /// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
 ///
 /// # Errors
-/// [`Error::Refused`] if this program cannot work with the schema. Any other error if a migration fails.
+/// [`Error::Refused`] if this program cannot work with the schema, or the role may not change it. Any other error if a migration fails.
 pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     if db.get_database_backend() != DbBackend::Postgres {
         if let Some(first) = lacks(db).await? {
@@ -49,6 +49,7 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     postgres::lift_limits(&transaction).await?;
     transaction.execute_unprepared(MIGRATION_LOCK).await?;
     if let Some(first) = lacks(&transaction).await? {
+        rights::check_for_migrations(&transaction).await?;
         announce(&first);
         Migrator::up(&transaction, None).await?;
     }
