@@ -1,13 +1,15 @@
 //! The first connection to a `PostgreSQL` server. A pool tries again for ten seconds and then says that it waited. A connection
-//! without a pool fails at once, and says why.
+//! without a pool fails at once, and says why. It also finds out whether the database can hold every text.
 
-use std::io::ErrorKind;
+use std::{fmt::Display, io::ErrorKind};
 
 use common::urls;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, error::DatabaseError, postgres::PgConnectOptions};
+use sqlx::{
+    ConnectOptions as _, Connection as _, PgConnection, Row as _, error::DatabaseError, postgres::PgConnectOptions,
+};
 use tokio::time::{Duration, Instant, sleep, timeout_at};
 
-use crate::Error;
+use crate::{Error, postgres};
 
 /// The time for a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,19 +20,37 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Connects once to the server at `url`. Only a server that starts or stops, or whose connections are all taken, is tried again.
 ///
 /// # Errors
-/// [`Error::Refused`] with the cause and the way out.
+/// [`Error::Refused`] with the cause and the way out, also for a database whose encoding is not UTF8.
 pub(crate) async fn check(url: &str) -> Result<(), Error> {
     // An address that cannot be read is refused where the pool is made.
-    let Ok(options) = url.parse::<PgConnectOptions>() else { return Ok(()) };
-    let connection = Box::pin(connect(&options)).await.map_err(|error| {
+    let Ok(options) = url.parse().map(postgres::limited) else { return Ok(()) };
+    let refused = |error: Option<sqlx::Error>| {
         let why = error.map_or_else(
-            || "it does not answer in ten seconds. Correct the host and the port, or let a firewall pass them".to_owned(),
+            || {
+                "it does not answer in ten seconds. Correct the host and the port, or let a firewall pass them"
+                    .to_owned()
+            },
             |error| cause(&error, &options, url),
         );
         Error::refused(format!("database.url: {} cannot be opened: {why}", urls::without_credentials(url)))
-    })?;
+    };
+    let mut connection = Box::pin(connect(&options)).await.map_err(refused)?;
+    let encoding = encoding(&mut connection).await.map_err(|error| refused(Some(error)))?;
     let _ = connection.close().await;
-    Ok(())
+    if encoding == "UTF8" {
+        return Ok(());
+    }
+    Err(Error::refused(format!(
+        "database.url: the database at {} has the encoding {encoding}, which cannot hold the texts of all languages. Make another one with \
+         `createdb --encoding=UTF8 --template=template0 NAME`, and name it there",
+        urls::without_credentials(url)
+    )))
+}
+
+/// Returns the encoding in which the server keeps the texts of the database. The statement is sent as text: a pooler in transaction mode may
+/// prepare it on one connection and run it on another.
+async fn encoding(connection: &mut PgConnection) -> Result<String, sqlx::Error> {
+    sqlx::raw_sql("SELECT current_setting('server_encoding')").fetch_one(connection).await?.try_get(0)
 }
 
 /// Returns `None` as the error if the server does not answer.
@@ -58,25 +78,31 @@ fn is_passing(error: &sqlx::Error) -> bool {
 
 /// Says why there is no connection, and the way out.
 fn cause(error: &sqlx::Error, options: &PgConnectOptions, url: &str) -> String {
+    let said = |error: &dyn Display| if urls::is_printable(url) { format!(" ({error})") } else { String::new() };
     match error {
-        sqlx::Error::Io(error) => match error.kind() {
-            ErrorKind::ConnectionRefused => {
-                format!("nothing listens there ({error}). Start PostgreSQL, or correct the host and the port")
+        sqlx::Error::Io(error) => {
+            let said = said(error);
+            match error.kind() {
+                ErrorKind::ConnectionRefused => {
+                    format!("nothing listens there{said}. Start PostgreSQL, or correct the host and the port")
+                }
+                ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+                    format!("its socket cannot be opened{said}. Start PostgreSQL, or correct the folder of its socket")
+                }
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => format!(
+                    "the connection is closed without an answer{said}. Correct the host and the port, or look into the server's log"
+                ),
+                _ => format!("the server is not reached{said}. Correct the host and the port"),
             }
-            ErrorKind::NotFound | ErrorKind::PermissionDenied => {
-                format!("its socket cannot be opened ({error}). Start PostgreSQL, or correct the folder of its socket")
-            }
-            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
-                format!("the connection is closed without an answer ({error}). Correct the host and the port, or look into the server's log")
-            }
-            _ => format!("{error}. Correct the host and the port"),
-        },
-        sqlx::Error::Tls(error) => format!("TLS: {error}. Correct `sslmode` in the address, or set TLS up at the server"),
+        }
+        sqlx::Error::Tls(error) => {
+            format!("TLS fails{}. Correct `sslmode` in the address, or set TLS up at the server", said(error))
+        }
         sqlx::Error::Database(error) => refusal(error.as_ref(), options, url),
         sqlx::Error::Protocol(_) => {
             "what answers there does not speak as PostgreSQL does. Correct the host and the port".to_owned()
         }
-        error => error.to_string().replace(url, "…"),
+        error => format!("the address cannot be used{}", said(error)),
     }
 }
 
@@ -207,6 +233,17 @@ mod tests {
         for user in ["ann:p@", ""] {
             let said = refused(&format!("postgres://{user}{address}/hunter2@db.example/sites?sslmode=disable")).await;
             assert!(said.contains("no such database. Make it with") && !said.contains("hunter2"), "{said}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_database_that_cannot_hold_every_text_is_refused() {
+        for encoding in ["LATIN1", "SQL_ASCII", "EUC_JP"] {
+            let Some(fresh) = test_data::postgres::reserve().await else { return };
+            fresh.create_encoded(encoding).await;
+            let said = refused(&fresh.url).await;
+            assert!(said.starts_with("database.url: ") && said.contains(&format!("encoding {encoding},")), "{said}");
+            assert!(said.contains("`createdb --encoding=UTF8 --template=template0 NAME`"), "{said}");
         }
     }
 

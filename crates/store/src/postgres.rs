@@ -44,7 +44,8 @@ async fn is_usable(
     sqlx::query_scalar("SELECT current_setting('transaction_read_only') = 'off'").fetch_one(connection).await
 }
 
-fn limited(options: PgConnectOptions) -> PgConnectOptions {
+/// Returns the options with the limits of statements.
+pub(super) fn limited(options: PgConnectOptions) -> PgConnectOptions {
     let set = options.get_options().unwrap_or_default().to_owned();
     options.options(LIMITS.into_iter().filter(|(name, _)| !set.contains(name)))
 }

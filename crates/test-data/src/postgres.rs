@@ -82,6 +82,11 @@ impl Fresh {
         self.create_from(&template.0).await;
     }
 
+    /// Creates an empty database whose server keeps text in `encoding`.
+    pub async fn create_encoded(&self, encoding: &str) {
+        self.create_from(&format!("template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'")).await;
+    }
+
     async fn create_from(&self, template: &str) {
         let (connection, name) = (connect(&self.server).await, &self.name);
         connection.execute_unprepared(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
