@@ -195,7 +195,7 @@ impl KeyFile {
     fn lock_file(&self) -> io::Result<File> {
         let path = self.beside("lock");
         private_files::close_to_others(&path);
-        private_files::options().create(true).append(true).open(path)
+        private_files::append(&path)
     }
 
     fn beside(&self, extension: &str) -> PathBuf {

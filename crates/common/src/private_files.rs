@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Creates a folder, if it does not exist.
+/// Creates a folder, if it does not exist. What root creates belongs to the owner of the folder that holds it.
 ///
 /// # Errors
 /// The folder cannot be created.
@@ -15,7 +15,61 @@ pub fn make_folder(path: &str) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    #[cfg(unix)]
+    let absolute = std::path::absolute(path)?;
+    #[cfg(unix)]
+    let missing: Vec<&Path> = absolute.ancestors().take_while(|folder| !folder.exists()).collect();
+    builder.create(path)?;
+    #[cfg(unix)]
+    for folder in missing.into_iter().rev() {
+        use rustix::fs::{Mode, OFlags};
+        // Whoever may rename the folder could have put a link in its place.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if let Ok(made) = rustix::fs::open(folder, flags, Mode::empty()) {
+            give_to_owner_of_folder(&File::from(made), folder);
+        }
+    }
+    Ok(())
+}
+
+/// Creates a file that is not there yet, for writing. What root creates belongs to the owner of the folder that holds it: a command of root
+/// would else leave files to a service that its user cannot open.
+///
+/// # Errors
+/// The file is there, or cannot be created.
+pub fn make(path: &Path) -> io::Result<File> {
+    // A file that is there may be a link to somebody else's, and is never given away.
+    let file = options().create_new(true).write(true).open(path)?;
+    #[cfg(unix)]
+    give_to_owner_of_folder(&file, path);
+    Ok(file)
+}
+
+/// Opens a file for appending. One that is not there is created as by [`make`].
+///
+/// # Errors
+/// The file cannot be opened or created.
+pub fn append(path: &Path) -> io::Result<File> {
+    make_or(path, options().create(true).append(true))
+}
+
+fn make_or(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    match make(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        made => made,
+    }
+}
+
+/// Gives a file that this process has just created at `path` to the owner of the folder that holds it. Only root can, and only root
+/// needs to.
+#[cfg(unix)]
+fn give_to_owner_of_folder(file: &File, path: &Path) {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Ok(own), Ok(folder)) = (file.metadata(), fs::metadata(folder)) else { return };
+    if own.uid() != folder.uid() {
+        let _ = fchown(file, Some(folder.uid()), Some(folder.gid()));
+    }
 }
 
 /// Replaces the content of a file.
@@ -23,7 +77,7 @@ pub fn make_folder(path: &str) -> io::Result<()> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = options().create(true).write(true).truncate(true).open(path)?;
+    let mut file = make_or(path, options().create(true).write(true).truncate(true))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
@@ -75,8 +129,32 @@ mod tests {
             close_to_others(&path);
             assert_eq!(mode(), after, "{before:o}");
         }
+        let all = append(&folder.path().join("lock")).and_then(|_| append(&folder.path().join("lock")));
+        assert!(all.is_ok() && make(&path).is_err(), "a file that is there is opened, and not made");
         let inner = folder.path().join("a/b");
         make_folder(inner.to_str().unwrap()).unwrap();
         assert_eq!(fs::metadata(inner).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    #[test]
+    fn what_root_makes_belongs_to_the_owner_of_the_folder() {
+        use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        write(&at("elsewhere"), "of root").unwrap();
+        if chown(folder.path(), Some(65_534), Some(65_534)).is_err() {
+            // Only root gives files away.
+            return;
+        }
+        let owner = |name: &str| fs::metadata(at(name)).map(|found| (found.uid(), found.gid())).unwrap();
+        symlink(at("elsewhere"), at("link")).unwrap();
+        make(&at("made")).unwrap();
+        append(&at("appended")).unwrap();
+        append(&at("link")).unwrap();
+        write(&at("written"), "text").unwrap();
+        make_folder(at("a/b").to_str().unwrap()).unwrap();
+        for name in ["made", "appended", "written", "a", "a/b"] {
+            assert_eq!(owner(name), (65_534, 65_534), "{name}");
+        }
+        assert_eq!(owner("elsewhere").0, fs::metadata("/").unwrap().uid(), "a link gives nothing away");
     }
 }

@@ -25,7 +25,7 @@ use crate::{
 /// [`Error::Refused`] if `to` is there or cannot be written, or if the copy is damaged. A file that is not whole never has the name `to`.
 pub async fn write(db: &DatabaseConnection, to: &Path) -> Result<u64, Error> {
     let new = NewFile::at(to, "")?;
-    new.make()?;
+    new.make(|path| private_files::options().create_new(true).write(true).open(path))?;
     let path = new.path.to_str().ok_or_else(|| Error::refused(format!("{}: the name is not UTF-8", to.display())))?;
     // It takes an empty file, which has the rights that it was made with, for a new one.
     let copy = Statement::from_sql_and_values(DbBackend::Sqlite, "VACUUM INTO ?", [path.into()]);
@@ -38,6 +38,8 @@ pub async fn write(db: &DatabaseConnection, to: &Path) -> Result<u64, Error> {
 /// # Errors
 /// [`Error::Refused`] if `from` is no whole database of a version that this program knows, if there is a database at `url`, or if a process
 /// serves it. Nothing is changed then.
+///
+/// What root restores belongs to the owner of the folder, who is the service's user.
 pub async fn restore(from: &Path, url: &str) -> Result<PathBuf, Error> {
     let Some(to) = database::file_of(url) else {
         return Err(Error::refused("database.url: it names no SQLite file"));
@@ -57,7 +59,7 @@ pub async fn restore(from: &Path, url: &str) -> Result<PathBuf, Error> {
     }
     let _alone = database::claim(url)?;
     let new = NewFile::at(&to, "database.url: ")?;
-    let mut target = new.make()?;
+    let mut target = new.make(private_files::make)?;
     let copied = File::open(from).and_then(|mut from| io::copy(&mut from, &mut target));
     copied.map_err(|error| new.cannot_be_written(&error))?;
     new.finish().await?;
@@ -82,10 +84,9 @@ impl<'a> NewFile<'a> {
     }
 
     /// Makes the file, empty and private. One that an attempt left is removed.
-    fn make(&self) -> Result<File, Error> {
+    fn make(&self, make: impl FnOnce(&Path) -> io::Result<File>) -> Result<File, Error> {
         let _ = fs::remove_file(&self.path);
-        let made = private_files::options().create_new(true).write(true).open(&self.path);
-        made.map_err(|error| self.cannot_be_written(&error))
+        make(&self.path).map_err(|error| self.cannot_be_written(&error))
     }
 
     /// Verifies the file, and gives it its name. Returns its size in bytes.

@@ -20,8 +20,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use crate::{
-    Error, commits::Commits, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction, unavailable,
-    write_probe::WriteProbe,
+    Error, commits::Commits, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction,
+    unavailable, write_probe::WriteProbe,
 };
 
 /// Time to wait for a connection, or for another writer.
@@ -147,7 +147,7 @@ pub fn claim(url: &str) -> Result<Option<File>, Error> {
     let named = options.get_filename();
     let unusable = |error| Error::refused(format!("database.url: {} cannot be opened: {error}", named.display()));
     let path = beside(&resolved(named).map_err(unusable)?, ".lock");
-    let lock = private_files::options().create(true).append(true).open(&path).map_err(unusable)?;
+    let lock = private_files::append(&path).map_err(unusable)?;
     private_files::close_to_others(&path);
     match file_lock::alone(&lock) {
         Ok(()) => Ok(Some(lock)),
@@ -174,7 +174,7 @@ fn keep_private(options: &SqliteConnectOptions, url: &str) {
     let path = options.get_filename();
     if url.contains("mode=rwc") {
         // `SQLite` takes an empty file for a new database.
-        let _ = private_files::options().create(true).append(true).open(path);
+        let _ = private_files::append(path);
     }
     for name in ["", "-wal", "-shm", "-journal"] {
         private_files::close_to_others(&beside(path, name));

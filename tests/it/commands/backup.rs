@@ -173,3 +173,31 @@ async fn a_restore_takes_whole_copies_only_and_replaces_no_database() {
     let with_new_functions: i64 = db.query_one_raw(ask).await.unwrap().unwrap().try_get("", "n").unwrap();
     assert_eq!(with_new_functions, 0);
 }
+
+/// Only root can make files for others, so nothing is tried by others.
+#[cfg(unix)]
+#[test]
+fn what_root_restores_belongs_to_the_owner_of_the_folder() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+
+    let (folder, new) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    for arguments in [&["migrate"][..], &["backup", "copy.db"]] {
+        assert!(run(folder.path(), arguments, &[]).status.success());
+    }
+    if chown(new.path(), Some(65_534), Some(65_534)).is_err() {
+        return;
+    }
+    let output = run(new.path(), &["restore", folder.path().join("copy.db").to_str().unwrap()], &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for made in ["data", "data/sightline.db", "data/sightline.db.lock"] {
+        let found = fs::metadata(new.path().join(made)).unwrap();
+        assert_eq!((found.uid(), found.gid()), (65_534, 65_534), "{made}");
+    }
+    // A later command of root leaves nothing of its own either, not even the files that SQLite makes beside the database.
+    let server = Running::start(sightline(new.path(), &["serve"], &[ANY_PORT]));
+    for entry in fs::read_dir(new.path().join("data")).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().uid(), 65_534, "{}", entry.path().display());
+    }
+    assert_eq!(server.terminate().0, Some(0));
+}
