@@ -8,6 +8,7 @@ pub mod health;
 pub mod keys;
 pub mod remote;
 pub mod secrets;
+mod stop;
 pub mod subscription;
 mod table;
 pub mod terminal;
@@ -32,6 +33,7 @@ use self::{
         sites::{Sites, sites},
     },
     secrets::{SecretsCommand, secrets},
+    stop::told_to_stop,
     subscription::{Subscription, subscription},
     terminal::{Text, note, say},
     user::{User, user},
@@ -256,26 +258,6 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
     stop.await;
     simulator.shutdown().await;
     Ok(())
-}
-
-/// Resolves when the process is told to stop. It listens from the call on, so that nobody who has read that the service
-/// listens can tell it too early.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        Ok(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }
 
 #[cfg(test)]

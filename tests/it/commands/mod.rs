@@ -58,8 +58,14 @@ impl Running {
     }
 
     /// Asks the process to end. Returns its exit code, the rest of stdout, and stderr.
-    pub fn terminate(mut self) -> (Option<i32>, String, String) {
-        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+    pub fn terminate(self) -> (Option<i32>, String, String) {
+        self.end_by("TERM")
+    }
+
+    /// Sends the process a signal and waits for its end, as [`Running::terminate`] does.
+    fn end_by(mut self, signal: &str) -> (Option<i32>, String, String) {
+        let signal = format!("-{signal}");
+        let asked = Command::new("kill").args([signal.as_str(), &self.child.id().to_string()]).status().unwrap();
         assert!(asked.success());
         let (mut out, mut err) = (String::new(), String::new());
         // A process with much to say ends when its lines have been read.
@@ -111,6 +117,37 @@ async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
     assert!(!stderr.contains("hunter2"), "no password is logged");
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["kept"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn every_signal_that_ends_a_service_ends_it_in_order() {
+    for signal in ["TERM", "INT", "HUP", "QUIT"] {
+        let folder = TempDir::new().unwrap();
+        let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
+        let (code, _, log) = server.end_by(signal);
+        assert!(code == Some(0) && log.contains("stopping"), "{signal}: {code:?} {log}");
+    }
+}
+
+/// `nohup` starts a program with SIGHUP ignored, and shells start programs in the background with SIGQUIT ignored.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    let folder = TempDir::new().unwrap();
+    let program = sightline(folder.path(), &["serve"], &[ANY_PORT]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP QUIT; exec \"$0\" serve"]).arg(program.get_program()).current_dir(folder.path());
+    shell.env_clear().env("SIGHTLINE_LISTEN", ANY_PORT.1).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let server = Running::start(shell);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let mask = |name: &str| {
+        let digits = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        u64::from_str_radix(digits.trim(), 16).unwrap()
+    };
+    // SIGHUP is 1 and SIGQUIT 3.
+    assert_eq!((mask("SigIgn:") & 0b101, mask("SigCgt:") & 0b101), (0b101, 0), "{status}");
+    assert_eq!(server.terminate().0, Some(0));
 }
 
 #[tokio::test]
