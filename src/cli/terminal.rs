@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde::Serialize;
+use telemetry::logs;
 
 /// The most characters of a cell of a table, and of a name in a sentence.
 const WIDEST: usize = 200;
@@ -121,9 +122,9 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Nothing is said yet.
+    /// Nothing is said yet. A terminal that obeys no escape sequences could not clear the line.
     pub fn new() -> Self {
-        Self { on_terminal: is_watched() }
+        Self { on_terminal: is_watched() && logs::takes_escapes() }
     }
 
     /// Replaces the line.

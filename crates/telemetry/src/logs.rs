@@ -40,7 +40,7 @@ const FILTER: &str = "info,rmcp=error,rmcp::service=off,sea_orm_migration=warn,p
 
 /// Starts logging. Dropping the guard writes the pending lines.
 ///
-/// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal.
+/// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal that takes them, and not with `NO_COLOR`.
 #[must_use]
 pub fn start(format: LogFormat) -> Guard {
     let lines = Lines::default();
@@ -48,11 +48,33 @@ pub fn start(format: LogFormat) -> Guard {
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone());
     match format {
         LogFormat::Text => {
-            subscriber.with_ansi(stderr().is_terminal()).fmt_fields(Text).event_format(Text).init();
+            let has_colours =
+                stderr().is_terminal() && takes_colours(said("TERM").as_deref(), said("NO_COLOR").as_deref());
+            subscriber.with_ansi(has_colours).fmt_fields(Text).event_format(Text).init();
         }
         LogFormat::Json => subscriber.json().flatten_event(true).init(),
     }
     Guard::start(lines)
+}
+
+/// Returns whether a terminal obeys escape sequences, as `TERM` says.
+#[must_use]
+pub fn takes_escapes() -> bool {
+    obeys(said("TERM").as_deref())
+}
+
+fn obeys(term: Option<&str>) -> bool {
+    term != Some("dumb")
+}
+
+/// Returns whether a terminal takes colours, and the person, who forbids them by `NO_COLOR` with any text.
+fn takes_colours(term: Option<&str>, no_color: Option<&str>) -> bool {
+    obeys(term) && no_color.is_none_or(str::is_empty)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the terminal's own variables, and no settings of the service")]
+fn said(variable: &str) -> Option<String> {
+    std::env::var_os(variable).map(|text| text.to_string_lossy().into_owned())
 }
 
 /// Notes the person on whose behalf a request is made, for the lines of the log about it.
@@ -146,6 +168,20 @@ impl Drop for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_and_people_who_take_them() {
+        for (term, no_color, takes) in [
+            (Some("xterm-256color"), None, true),
+            (None, None, true),
+            (Some("xterm"), Some(""), true),
+            (Some("dumb"), None, false),
+            (Some("xterm"), Some("1"), false),
+            (Some("xterm"), Some("0"), false),
+        ] {
+            assert_eq!(takes_colours(term, no_color), takes, "{term:?} {no_color:?}");
+        }
+    }
 
     #[test]
     fn lines_are_written_in_order_and_what_is_lost_is_counted() {
