@@ -1,23 +1,25 @@
 //! Aligned tables on a terminal.
 
-use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::terminal::{Text, short};
 
 /// `rows` below `heading`, each cell as wide as the widest of its column. Columns of numbers stand to the right. A cell is one clean line of
-/// at most 200 characters, so that no cell is a row and no width is beyond what a format takes.
+/// at most 200 columns of a terminal, so that no cell is a row.
 #[must_use]
 pub fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Text {
     let cells = |row: [String; N]| row.map(|cell| short(&cell));
     let rows: Vec<[String; N]> = std::iter::once(heading.map(str::to_owned)).chain(rows.map(cells)).collect();
     let of_numbers: [bool; N] = std::array::from_fn(|column| rows.iter().skip(1).all(|row| is_number(&row[column])));
     let widths: [usize; N] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default());
+        std::array::from_fn(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or_default());
     let lines = rows.iter().map(|row| {
         let mut line = String::new();
         for ((cell, width), is_number) in row.iter().zip(widths).zip(of_numbers) {
-            // Writing to a string cannot fail.
-            let _ = if is_number { write!(line, "{cell:>width$}  ") } else { write!(line, "{cell:width$}  ") };
+            // A format would count characters.
+            let space = " ".repeat(width - cell.width());
+            let (before, after) = if is_number { (space.as_str(), "") } else { ("", space.as_str()) };
+            line.extend([before, cell, after, "  "]);
         }
         line.trim_end().to_owned()
     });
@@ -40,6 +42,20 @@ mod tests {
         assert_eq!(drawn, "NAME    STATE\nann     active\nbärbel  -");
         let rows = [["a".to_owned(), "1,000".to_owned()], ["b".to_owned(), "–".to_owned()]];
         assert_eq!(table(["", "CLICKS"], rows.into_iter()).to_string(), "   CLICKS\na   1,000\nb       –");
+    }
+
+    #[test]
+    fn columns_are_aligned_whatever_script_their_cells_are_in() {
+        let names = ["检索词", "e\u{301}te\u{301}", "ｗｉｄｅ", "ab"];
+        let drawn = table(["NAME", "CLICKS"], names.into_iter().map(|name| [name.to_owned(), "1".to_owned()]));
+        let lines = [
+            "NAME      CLICKS",
+            "检索词         1",
+            "e\u{301}te\u{301}            1",
+            "ｗｉｄｅ       1",
+            "ab             1",
+        ];
+        assert_eq!(drawn.to_string().lines().collect::<Vec<_>>(), lines);
     }
 
     #[test]

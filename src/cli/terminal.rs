@@ -8,9 +8,13 @@ use std::{
 
 use serde::Serialize;
 use telemetry::logs;
+use unicode_width::UnicodeWidthStr as _;
 
-/// The most characters of a cell of a table, and of a name in a sentence.
+/// The most columns of a cell of a table, and of a name in a sentence.
 const WIDEST: usize = 200;
+
+/// The most characters of a column. Marks are above or below others, and take none.
+const IN_A_COLUMN: usize = 4;
 
 /// Returns whether a terminal shows a character as it is, and in its place.
 fn is_plain(c: char) -> bool {
@@ -23,14 +27,30 @@ fn line(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect()
 }
 
-/// Returns a name as a cell of a table or a sentence holds it: one clean line of at most 200 characters.
+/// Returns a name as a cell of a table or a sentence holds it: one clean line of at most 200 columns.
 #[must_use]
 pub fn short(text: &str) -> String {
-    let clean = line(text);
-    if clean.chars().nth(WIDEST).is_none() {
-        return clean;
+    cut(&line(text), WIDEST)
+}
+
+/// Returns a text of at most so many columns of a terminal, the last one `…` if it had more. A character of Chinese, Japanese or Korean takes
+/// two columns, and a mark none.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    let longest = most * IN_A_COLUMN;
+    if text.chars().nth(longest).is_none() && text.width() <= most {
+        return text.to_owned();
     }
-    clean.chars().take(WIDEST - 1).chain(['…']).collect()
+    let mut kept = String::new();
+    for letter in text.chars().take(longest) {
+        kept.push(letter);
+        if kept.width() >= most {
+            kept.pop();
+            break;
+        }
+    }
+    kept.push('…');
+    kept
 }
 
 /// The output of a command. Each line is cleaned when it is added, so that no text in a line begins another one.
@@ -161,7 +181,25 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_line_of_200_characters() {
+    fn a_text_is_cut_by_columns_and_not_by_characters() {
+        for (text, cut_to_five) in [
+            ("abcde", "abcde"),
+            ("abcdef", "abcd…"),
+            ("检索词", "检索…"),
+            ("a检索词", "a检…"),
+            ("检索", "检索"),
+            ("e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}"),
+            ("e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}x", "e\u{301}e\u{301}e\u{301}e\u{301}…"),
+            ("ｗｉｄｅ", "ｗｉ…"),
+        ] {
+            assert_eq!(cut(text, 5), cut_to_five);
+        }
+        let marks = format!("e{}", "\u{301}".repeat(70_000));
+        assert_eq!(cut(&marks, 5).chars().count(), 21, "marks without end are cut as well");
+    }
+
+    #[test]
+    fn a_name_is_one_line_of_200_columns() {
         assert_eq!(short("a\nb"), "a\u{fffd}b");
         assert_eq!(short(&"é".repeat(200)), "é".repeat(200));
         assert_eq!(short(&"é".repeat(70_000)), format!("{}…", "é".repeat(199)));

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     cli::{
         table::table,
-        terminal::{Progress, Text, json, short},
+        terminal::{Progress, Text, cut, json, short},
     },
     config::Config,
 };
@@ -31,7 +31,7 @@ const ROWS: &str = "10";
 /// The heading of the table of pages.
 const PAGE: &str = "PAGE";
 
-/// The most characters of a row's name. A longer one is cut.
+/// The most columns of a row's name. A longer one is cut.
 const WIDEST: usize = 60;
 
 /// Options of `report`.
@@ -253,7 +253,7 @@ fn totals(totals: &Totals) -> Text {
 
 fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
     let pages = Pages::of(rows.iter().map(|row| row.key.as_str()).filter(|_| title == PAGE));
-    let named = |key: &str| if title == PAGE { cut(&pages.name(key)) } else { cut(key) };
+    let named = |key: &str| if title == PAGE { cut(&pages.name(key), WIDEST) } else { cut(key, WIDEST) };
     if !is_compared {
         let rows = rows.iter().map(|Row { key, now, .. }| {
             [named(key), grouped(now.clicks), grouped(now.impressions), now.ctr(), now.position()]
@@ -281,22 +281,4 @@ fn covered(title: &str, shown: usize, coverage: &TableCoverage) -> Option<String
     let all = coverage.rows_matched.map(|matched| format!("{shown} of {at_least}{} {rows}. ", grouped(matched)));
     let all = all.unwrap_or_default();
     Some(format!("{all}All named {rows} hold {known:.0}% of the clicks."))
-}
-
-/// The name of a row, not too wide.
-fn cut(key: &str) -> String {
-    if key.chars().count() <= WIDEST {
-        return key.to_owned();
-    }
-    key.chars().take(WIDEST - 1).chain(['…']).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_are_cut() {
-        assert_eq!(cut(&"x".repeat(61)).chars().count(), 60);
-    }
 }
