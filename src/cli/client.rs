@@ -1,7 +1,7 @@
 //! The `client` command, for operators: clients of the embedded issuer.
 
 use clap::Subcommand;
-use common::{clock::Clock, random::Random};
+use common::{clock::Clock, plain_text::quoted, random::Random};
 use issuer::{
     client_metadata::{Checked, Metadata},
     registry::{self, ListedClient, Origin},
@@ -87,16 +87,17 @@ fn checked(name: &str, redirect_uris: &[String], refreshes: bool) -> Result<Chec
 
 /// Text from clients is quoted, so that it cannot imitate other output on a terminal.
 fn described(client: &ListedClient) -> Text {
-    let name = client.name.as_ref().map_or_else(|| "none".to_owned(), |name| format!("{name:?}"));
+    let name = client.name.as_ref().map_or_else(|| "none".to_owned(), |name| quoted(name));
     let origin = match client.origin {
         Origin::Operator => "added by an operator",
         Origin::Registration => "registered itself",
     };
     let (at, refreshes) = (client.created_at.format("%Y-%m-%d"), if client.refreshes { "yes" } else { "no" });
-    let (id, uris, grants) = (&client.id, &client.redirect_uris, client.grants);
+    let (id, grants) = (&client.id, client.grants);
+    let uris = client.redirect_uris.iter().map(|uri| quoted(uri)).collect::<Vec<_>>().join(", ");
     Text::line(format!("id: {id}"))
         .and(format!("name: {name}"))
-        .and(format!("redirect URIs: {uris:?}"))
+        .and(format!("redirect URIs: [{uris}]"))
         .and(format!("refresh tokens: {refreshes}"))
         .and(format!("secret: {}", if client.has_secret { "yes" } else { "no" }))
         .and(format!("origin: {origin} on {at}"))

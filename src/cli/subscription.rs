@@ -8,7 +8,7 @@ use api::{
 };
 use chrono::{DateTime, Days, NaiveTime, SecondsFormat, SubsecRound as _, Utc};
 use clap::{Args, Subcommand, ValueEnum};
-use common::clock::Clock;
+use common::{clock::Clock, plain_text::quoted};
 use entity::user::{self, Plan, PlanState};
 
 use super::{table::table, terminal::Text};
@@ -137,7 +137,7 @@ fn listed(config: &Config, users: &[user::Model], now: DateTime<Utc>) -> Text {
     let rows = users.iter().map(|user| {
         let who = user.email.as_ref().unwrap_or(&user.subject);
         let state = state(&InForce::of(&config.billing, user, now), user);
-        [format!("{who:?}"), user.plan.name().to_owned(), state.into_owned(), user.id.to_string()]
+        [quoted(who), user.plan.name().to_owned(), state.into_owned(), user.id.to_string()]
     });
     table(["PERSON", "PLAN", "STATE", "ID"], rows)
 }
@@ -148,10 +148,11 @@ fn described(config: &Config, user: &user::Model, now: DateTime<Utc>) -> Text {
     let text = Text::line(format!("plan: {}", user.plan.name()))
         .and(format!("state: {}", state(&InForce::of(&config.billing, user, now), user)))
         .and(format!("id: {}", user.id))
-        .and(format!("issuer: {:?}", user.issuer))
-        .and(format!("subject: {:?}", user.subject));
+        .and(format!("issuer: {}", quoted(&user.issuer)))
+        .and(format!("subject: {}", quoted(&user.subject)));
     let Some(email) = &user.email else { return text };
-    text.and(format!("email: {email:?} ({})", if user.email_verified { "verified" } else { "not verified" }))
+    let verified = if user.email_verified { "verified" } else { "not verified" };
+    text.and(format!("email: {} ({verified})", quoted(email)))
 }
 
 /// Names the state in force, and until when it holds or since when it has.

@@ -1,7 +1,7 @@
 //! The stored clients: added by registration or by an operator, and removed by an operator.
 
 use chrono::{DateTime, Utc};
-use common::{digest::sha256_hex, random::Random};
+use common::{digest::sha256_hex, plain_text::quoted, random::Random};
 use entity::{
     consent,
     oauth_client::{ActiveModel, Column, Entity, Model},
@@ -109,7 +109,8 @@ pub async fn remove(db: &DatabaseConnection, id: &str, now: DateTime<Utc>) -> Re
     let forgotten = consent::Entity::forget_client(id).exec(&tx).await?.rows_affected;
     if deleted == 0 && forgotten == 0 && given.is_empty() {
         tx.rollback().await?;
-        return Err(Error::refused(format!("client: no client has the id {id:?}; `sightline client list` prints all")));
+        let id = quoted(id);
+        return Err(Error::refused(format!("client: no client has the id {id}; `sightline client list` prints all")));
     }
     for grant in &given {
         grants::end(&tx, grant, now).await?;

@@ -1,6 +1,7 @@
 //! Conditions as users write them, and the predicate of a question.
 
 use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
+use common::plain_text::quoted;
 
 pub use super::matching::list_items;
 use super::{
@@ -144,20 +145,22 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
         FilterDimension::Country => {
             if let Some(code) = unknown(&|code| countries::index_of(code).is_some()) {
                 return Err(format!(
-                    "unknown country {code:?}; use ISO 3166-1 alpha-3 codes such as usa, or zzz for unknown"
+                    "unknown country {}; use ISO 3166-1 alpha-3 codes such as usa, or zzz for unknown",
+                    quoted(&code)
                 ));
             }
         }
         FilterDimension::Device => {
             if let Some(device) = unknown(&|device| DEVICES.contains(&device.to_ascii_uppercase().as_str())) {
-                return Err(format!("unknown device {device:?}; use DESKTOP, MOBILE or TABLET"));
+                return Err(format!("unknown device {}; use DESKTOP, MOBILE or TABLET", quoted(&device)));
             }
         }
         FilterDimension::SearchAppearance => {
             let named = |name: &str| name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
             if let Some(name) = unknown(&named) {
                 return Err(format!(
-                    "{name:?} is not a search appearance; names are letters and underscores, such as VIDEO"
+                    "{} is not a search appearance; names are letters and underscores, such as VIDEO",
+                    quoted(&name)
                 ));
             }
         }
@@ -202,6 +205,16 @@ mod tests {
         }
         assert!(check(&condition(Country, Operator::OrList, "USA, gbr")).is_ok());
         assert!(check(&condition(Country, Operator::Contains, "us")).is_ok());
+    }
+
+    #[test]
+    fn a_refused_value_is_quoted_as_it_was_typed() {
+        use FilterDimension::{Country, Device, SearchAppearance};
+        for dimension in [Country, Device, SearchAppearance] {
+            let said = check(&condition(dimension, Operator::Equals, "e\u{301}\\d\u{202e}\"s")).unwrap_err();
+            // What nobody sees is left out, and the marks of the sentence stay its own.
+            assert!(said.contains("\"e\u{301}\\d's\""), "{said}");
+        }
     }
 
     #[test]

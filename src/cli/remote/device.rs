@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::urls::is_secure;
+use common::{plain_text::quoted, urls::is_secure};
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -61,8 +61,8 @@ pub async fn sign_in(
     let codes: Codes = answer.success()?;
     if !Url::parse(&codes.verification_uri).is_ok_and(|url| is_secure(&url)) {
         return Err(RemoteError::Failed(format!(
-            "the server names {:?} as the page for the code, which is neither https nor of this machine",
-            codes.verification_uri
+            "the server names {} as the page for the code, which is neither https nor of this machine",
+            quoted(&codes.verification_uri)
         )));
     }
     let lasts = Duration::from_secs(codes.expires_in.min(PATIENCE));

@@ -1,7 +1,7 @@
 //! Signing in: the authorization-code flow with PKCE, from discovery to the tokens, for a demo person or in a person's browser.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{digest::pkce_challenge, random::Random, urls::is_secure};
+use common::{digest::pkce_challenge, plain_text::quoted, random::Random, urls::is_secure};
 use issuer::demo::people;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -94,7 +94,7 @@ pub async fn demo_tokens(
     let name = name.strip_suffix("@demo.test").unwrap_or(name);
     if !people(true).iter().any(|person| person.name == name) {
         let names = people(false).iter().map(|person| person.name).collect::<Vec<_>>().join(", ");
-        return Err(RemoteError::Failed(format!("no demo person is called {name:?}; there are {names}")));
+        return Err(RemoteError::Failed(format!("no demo person is called {}; there are {names}", quoted(name))));
     }
     let issuer = Issuer::of(base_url, &http).await?;
     let attempt = Attempt::new(issuer.client(None)?, REDIRECT_URI.to_owned(), random);
@@ -136,7 +136,8 @@ impl Issuer {
         for address in [&found.name, &found.authorization_endpoint, &found.token_endpoint] {
             if !Url::parse(address).is_ok_and(|url| is_secure(&url)) {
                 return Err(RemoteError::Failed(format!(
-                    "{name} names {address:?}, which is neither https nor of this machine"
+                    "{name} names {}, which is neither https nor of this machine",
+                    quoted(address)
                 )));
             }
         }

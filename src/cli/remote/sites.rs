@@ -6,7 +6,10 @@ use std::{
 };
 
 use clap::Args;
-use common::names::sites::{SiteName, address, among, is_found_by, is_named, is_shown_as};
+use common::{
+    names::sites::{SiteName, address, among, is_found_by, is_named, is_shown_as},
+    plain_text::quoted,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -186,12 +189,13 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
         [(site, name)] => Ok((*site, (*name).clone())),
         [] if all.is_empty() => Err(RemoteError::Failed("there are no sites yet".to_owned())),
         [] => Err(RemoteError::Failed(format!(
-            "no site is called {wanted:?}; there are {}",
+            "no site is called {}; there are {}",
+            quoted(wanted),
             listed(&all.iter().collect::<Vec<_>>())
         ))),
         several => {
             let sites: Vec<&Property> = several.iter().map(|(site, _)| *site).collect();
-            Err(RemoteError::Failed(format!("{wanted:?} may be {}; name one of them", listed(&sites))))
+            Err(RemoteError::Failed(format!("{} may be {}; name one of them", quoted(wanted), listed(&sites))))
         }
     }
 }
@@ -225,6 +229,8 @@ mod tests {
             found("nor").unwrap_err(),
             "\"nor\" may be sc-domain:north.example, sc-domain:north.example.org; name one of them"
         );
+        // As it was typed, with a backslash and a combining accent.
+        assert!(found("we\\d e\u{301}").unwrap_err().starts_with("no site is called \"we\\d e\u{301}\"; "));
         for unknown in ["west", "", "https://"] {
             assert!(found(unknown).unwrap_err().contains("there are sc-domain:north.example, "), "{unknown}");
         }

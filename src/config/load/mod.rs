@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use common::plain_text::quoted;
 use figment::{
     Figment, Metadata, Profile, Source,
     error::Kind,
@@ -126,7 +127,7 @@ fn describe(figment: &Figment, error: &figment::Error) -> String {
             let element = error.path.last().and_then(|index| element(figment, &setting.name, index));
             element.map_or_else(
                 || format!("{source}{refusal}"),
-                |element| format!("{source}{refusal}; {element:?} is not"),
+                |element| format!("{source}{refusal}; {} is not", quoted(&element)),
             )
         }
         (kind, None) if key.is_empty() => format!("{source}{}", without_excerpt(&kind.to_string())),

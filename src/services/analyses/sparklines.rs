@@ -21,6 +21,7 @@ use api::{
     models::Window,
     params::{Echo, Sort},
 };
+use common::plain_text::quoted;
 use futures_util::future::{OptionFuture, try_join_all};
 use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES};
 
@@ -122,18 +123,22 @@ pub async fn sparklines(
 fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error> {
     let canonical = |key: &String| match dimension {
         Dimension::Country => countries::index_of(key).map(|_| key.to_ascii_lowercase()).ok_or_else(|| {
-            Error::invalid(format!("keys: unknown country {key:?}; use ISO 3166-1 alpha-3 codes such as usa"))
+            let named = quoted(key);
+            Error::invalid(format!("keys: unknown country {named}; use ISO 3166-1 alpha-3 codes such as usa"))
         }),
-        Dimension::Device => Some(key.to_ascii_uppercase())
-            .filter(|key| DEVICES.contains(&key.as_str()))
-            .ok_or_else(|| Error::invalid(format!("keys: unknown device {key:?}; use DESKTOP, MOBILE or TABLET"))),
+        Dimension::Device => {
+            Some(key.to_ascii_uppercase()).filter(|key| DEVICES.contains(&key.as_str())).ok_or_else(|| {
+                Error::invalid(format!("keys: unknown device {}; use DESKTOP, MOBILE or TABLET", quoted(key)))
+            })
+        }
         _ => Ok(key.clone()),
     };
     let canonical: Vec<String> = keys.iter().map(canonical).collect::<Result<_, _>>()?;
     let mut seen = HashSet::new();
     match canonical.iter().find(|key| !seen.insert(*key)) {
         Some(twice) => {
-            Err(Error::invalid(format!("keys: must not hold a key twice, and holds {twice:?} in two spellings")))
+            let twice = quoted(twice);
+            Err(Error::invalid(format!("keys: must not hold a key twice, and holds {twice} in two spellings")))
         }
         None => Ok(canonical),
     }

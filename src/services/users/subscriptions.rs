@@ -1,6 +1,7 @@
 //! Changes to subscriptions: by an operator now, and by a payment provider's messages once they are received.
 
 use chrono::{DateTime, Utc};
+use common::plain_text::quoted;
 use entity::user::{self, Plan, PlanState};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, IntoActiveModel,
@@ -104,14 +105,17 @@ pub async fn show(db: &impl ConnectionTrait, who: &str) -> Result<user::Model, E
     match (found.pop(), found.as_slice()) {
         (Some(user), []) => Ok(user),
         (None, _) => Err(Error::invalid(format!(
-            "user: nobody who ever signed in has the id, the verified e-mail or the subject {who:?}; an e-mail counts where the \
-             issuer vouches for it"
+            "user: nobody who ever signed in has the id, the verified e-mail or the subject {}; an e-mail counts where the \
+             issuer vouches for it",
+            quoted(who)
         ))),
         (Some(one), others) => {
-            let named = |user: &user::Model| format!("{} ({:?} at {:?})", user.id, user.subject, user.issuer);
+            let named =
+                |user: &user::Model| format!("{} ({} at {})", user.id, quoted(&user.subject), quoted(&user.issuer));
             let people: Vec<_> = others.iter().chain([&one]).map(named).collect();
             Err(Error::invalid(format!(
-                "user: {who:?} means several people; give the id of one: {}",
+                "user: {} means several people; give the id of one: {}",
+                quoted(who),
                 people.join(", ")
             )))
         }

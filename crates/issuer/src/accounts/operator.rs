@@ -161,7 +161,8 @@ impl Operator {
     async fn known(&self, email: &str) -> Result<Model, Error> {
         let found = with_email(&self.db, email).await?;
         found.ok_or_else(|| {
-            Error::refused(format!("email: {email:?} has no account; `sightline user list` prints all accounts"))
+            let email = plain_text::quoted(email);
+            Error::refused(format!("email: {email} has no account; `sightline user list` prints all accounts"))
         })
     }
 }
@@ -171,7 +172,8 @@ pub(crate) fn checked_address(text: &str) -> Result<String, Error> {
     let address = mail_address::in_ascii(text);
     let address = address.filter(|address| address.len() <= MAX_ADDRESS_BYTES && address.parse::<Address>().is_ok());
     address.ok_or_else(|| {
-        Error::refused(format!("email: {:?} is not an e-mail address; write one such as ann@example.org", text.trim()))
+        let text = plain_text::quoted(text.trim());
+        Error::refused(format!("email: {text} is not an e-mail address; write one such as ann@example.org"))
     })
 }
 
