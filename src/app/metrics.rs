@@ -1,4 +1,4 @@
-//! Serves metrics in the text format of Prometheus (`OpenMetrics` 1.0), on an address of their own.
+//! Serves metrics in the formats that Prometheus reads, on an address of their own.
 
 use std::{
     fmt,
@@ -10,14 +10,14 @@ use std::{
 
 use common::{byte_cache::CacheUse, disk};
 use poem::{
-    EndpointExt as _, IntoResponse as _, Response, Route,
+    EndpointExt as _, IntoResponse as _, Request, Response, Route,
     endpoint::make_sync,
     get,
     http::{StatusCode, header},
 };
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, EncodeMetric, text},
+    encoding::{DescriptorEncoder, EncodeMetric},
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
 };
@@ -26,6 +26,7 @@ use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
 };
+use telemetry::formats::Format;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::Parts;
@@ -36,9 +37,6 @@ const PATH: &str = "/metrics";
 
 /// The time between two probes whether the database takes writes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(10);
-
-/// The media type of the format.
-const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Binds the address of metrics, if one is set.
 pub(super) async fn bind(config: &Config) -> Result<Option<TcpListener>, Error> {
@@ -62,7 +60,7 @@ pub(super) fn start(
     let mut registry = registry(parts);
     limits.polls.register(&mut registry);
     let registry = Arc::new(registry);
-    let scrape = make_sync(move |_| rendered(&registry));
+    let scrape = make_sync(move |request| rendered(&registry, &request));
     let endpoint = Route::new().at(PATH, get(scrape)).around(entry::admit).map_to_response().boxed();
     let served = server::serve(listener, endpoint, limits, std::future::pending(), Duration::ZERO);
     let probe = parts.store.write_probe.clone();
@@ -83,10 +81,14 @@ pub(super) fn start(
     Ok((address, task))
 }
 
-fn rendered(registry: &Registry) -> Response {
-    let mut body = String::new();
-    match text::encode(&mut body, registry) {
-        Ok(()) => Response::builder().header(header::CONTENT_TYPE, TEXT).body(body),
+fn rendered(registry: &Registry, request: &Request) -> Response {
+    let accept = request.headers().get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let format = Format::wanted(accept);
+    match format.encode(registry) {
+        Ok(body) => Response::builder()
+            .header(header::CONTENT_TYPE, format.media_type())
+            .header(header::VARY, "accept")
+            .body(body),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }

@@ -14,12 +14,20 @@ use crate::support::{actor::Actor, app::TestApp, relay::Relay, whole::Whole as _
 /// The values of a scrape, by name and labels.
 type Scrape = BTreeMap<String, f64>;
 
-async fn text(app: &TestApp) -> String {
+/// The media type and the body of a scrape by a reader that sends `accept`.
+async fn scraped(app: &TestApp, accept: &str) -> (String, String) {
     let address = app.service.metrics_address.unwrap();
-    let answer = app::http_client().unwrap().get(format!("http://{address}/metrics")).send().await.unwrap();
+    let request = app::http_client().unwrap().get(format!("http://{address}/metrics")).header("accept", accept);
+    let answer = request.send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 200);
-    assert!(answer.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
-    answer.whole_text().await.unwrap()
+    let media_type = answer.headers()["content-type"].to_str().unwrap().to_owned();
+    (media_type, answer.whole_text().await.unwrap())
+}
+
+async fn text(app: &TestApp) -> String {
+    let (media_type, text) = scraped(app, "application/openmetrics-text").await;
+    assert!(media_type.starts_with("application/openmetrics-text"), "{media_type}");
+    text
 }
 
 async fn scrape(app: &TestApp) -> Scrape {
@@ -199,4 +207,23 @@ async fn metrics_name_nobody_and_are_served_at_their_own_address_alone() {
     }
     let silent = TestApp::start(|_| {}).await;
     assert!(silent.service.metrics_address.is_none(), "off by default");
+}
+
+#[tokio::test]
+async fn a_reader_gets_the_format_that_it_accepts_with_the_same_series() {
+    let app = TestApp::start(counted).await;
+    app.actor("owner").await.get("/api/properties").await.expect(200);
+    let (media_type, open) = scraped(&app, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
+    assert!(media_type.starts_with("application/openmetrics-text; version=1.0.0") && open.ends_with("\n# EOF\n"));
+    let (media_type, plain) = scraped(&app, "*/*").await;
+    assert!(media_type.starts_with("text/plain; version=0.0.4") && !plain.contains("# EOF"), "{media_type}");
+    let names = |text: &str| -> BTreeSet<String> {
+        let series = text.lines().filter(|line| !line.starts_with('#'));
+        series.map(|line| line.split(['{', ' ']).next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&plain), names(&open));
+    for line in plain.lines().filter(|line| line.starts_with("# TYPE ")) {
+        let (name, kind) = line["# TYPE ".len()..].split_once(' ').unwrap();
+        assert_eq!(name.ends_with("_total"), kind == "counter", "{line}");
+    }
 }

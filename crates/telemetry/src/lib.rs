@@ -1,5 +1,6 @@
 //! Log lines and metrics for operators. Text of strangers is made safe for a line of the log.
 
+pub mod formats;
 pub mod logs;
 pub mod polls;
 pub mod providers;
