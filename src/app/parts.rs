@@ -11,10 +11,7 @@ use issuer::{
 };
 use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
 use shared::Shared;
-use store::{
-    caller_limits::CallerLimits,
-    database::{self, Opened},
-};
+use store::{caller_limits::CallerLimits, database::Opened, place::Place};
 use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
@@ -130,9 +127,9 @@ pub async fn build(
     let provider = basis.provider(demo_people, upstream)?;
     let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &engine_http, shared.as_ref());
-    let folder = database::folder(&config.database_url());
+    let file = Place::of(&config.database_url());
     let health =
-        HealthCheck::new(shared.clone(), db.clone(), store.write_probe.clone(), folder, issuer.clone(), search.clone());
+        HealthCheck::new(shared.clone(), db.clone(), store.write_probe.clone(), file, issuer.clone(), search.clone());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
         health,

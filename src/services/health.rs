@@ -1,11 +1,8 @@
 //! The health of the service and of its dependencies.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
 };
 
 use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
@@ -14,7 +11,7 @@ use common::{clock::Moment, disk};
 use identity::issuer::Issuer;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use shared::{Reach, Shared};
-use store::write_probe::WriteProbe;
+use store::{place::Place, write_probe::WriteProbe};
 use tokio::time::{Duration, Instant, timeout};
 
 use crate::{error::Error, services::analyses::search_data::SearchData};
@@ -27,6 +24,9 @@ const REDIS_REFUSES: &str = "Redis refuses the login: check user and password in
 
 /// The hint while the database answers and takes no writes.
 const NO_WRITES: &str = "The database answers and takes no writes. Reads go on, writes answer 503. Look at the free space and the rights of its files, and at the service's log.";
+
+/// The hint while the file of the database is not where it was opened.
+const MOVED: &str = "The file of the database was moved, deleted or replaced while the service runs, and what is written is lost. Stop the service, put the file back with those beside it, or restore a backup, and start it again.";
 
 /// The free space of the disk with the database's file below which health is degraded, in bytes: 64 MiB.
 const LITTLE_SPACE: u64 = 64 << 20;
@@ -54,8 +54,8 @@ type Found = (DependencyStatus, Option<String>);
 pub struct HealthCheck {
     db: DatabaseConnection,
     writes: WriteProbe,
-    /// The folder of the database's file, if it has one.
-    folder: Option<PathBuf>,
+    /// The place of the database's file, if it has one.
+    file: Option<Place>,
     issuer: Issuer,
     search: SearchData,
     /// What replicas share, if they share anything.
@@ -75,12 +75,12 @@ impl HealthCheck {
         shared: Option<Shared>,
         db: DatabaseConnection,
         writes: WriteProbe,
-        folder: Option<PathBuf>,
+        file: Option<Place>,
         issuer: Issuer,
         search: SearchData,
     ) -> Self {
         let (checked_at, known, stopping) = Default::default();
-        Self { db, writes, folder, issuer, search, shared, checked_at, known, stopping }
+        Self { db, writes, file, issuer, search, shared, checked_at, known, stopping }
     }
 
     /// From now on the service is not ready, so that a balancer sends requests elsewhere.
@@ -131,10 +131,13 @@ impl HealthCheck {
         if self.db.execute_raw(ask).await.is_err() {
             return (DependencyStatus::Down, None);
         }
+        if self.file.as_ref().is_some_and(|file| !file.is_kept()) {
+            return (DependencyStatus::Down, Some(MOVED.to_owned()));
+        }
         if !self.writes.takes_writes().await {
             return (DependencyStatus::Degraded, Some(NO_WRITES.to_owned()));
         }
-        match self.folder.as_deref().and_then(disk::free_bytes) {
+        match self.file.as_ref().and_then(Place::folder).and_then(disk::free_bytes) {
             Some(free) if free < LITTLE_SPACE => (DependencyStatus::Degraded, Some(little_space(free))),
             _ => (DependencyStatus::Ok, None),
         }

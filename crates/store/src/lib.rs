@@ -7,6 +7,7 @@ pub mod database;
 mod error;
 mod failures;
 mod first_connection;
+pub mod place;
 pub mod postgres;
 pub mod rate_limit;
 pub mod remains;

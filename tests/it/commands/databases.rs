@@ -197,3 +197,24 @@ fn a_lost_key_is_refused_and_not_replaced() {
     std::fs::write(&key, kept).unwrap();
     assert_eq!(Running::start(serve()).terminate().0, Some(0));
 }
+
+/// The process goes on with a file that has no name, and what it writes there is lost.
+#[cfg(unix)]
+#[tokio::test]
+async fn health_says_that_the_file_of_the_database_was_moved_or_deleted() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
+    let (anonymous, there) = (Actor::anonymous(&server.url), folder.path().join("data/sightline.db"));
+    anonymous.until("/api/health", 200).await;
+    let moved = folder.path().join("moved.db");
+    std::fs::rename(&there, &moved).unwrap();
+    anonymous.until("/api/health", 503).await;
+    let health = anonymous.get("/api/health").await.expect(503).json["data"].clone();
+    let database = health["dependencies"].as_array().unwrap().iter().find(|part| part["name"] == "database").unwrap();
+    assert!(database["hint"].as_str().unwrap().contains("was moved, deleted or replaced"), "{health}");
+    std::fs::rename(&moved, &there).unwrap();
+    anonymous.until("/api/health", 200).await;
+    std::fs::remove_file(&there).unwrap();
+    anonymous.until("/api/health", 503).await;
+    assert_eq!(server.terminate().0, Some(0));
+}
