@@ -51,10 +51,7 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
         ("secrets.key", key(config, opened.as_ref()).await),
         ("Redis", redis(config).await),
         ("issuer", issuer(issuers.issuer.as_ref().map(IdentifierUrl::as_str), "embedded", &http, clock).await),
-        (
-            "sign-in",
-            issuer(issuers.sign_in.issuer.as_ref().map(IdentifierUrl::as_str), "at the issuer", &http, clock).await,
-        ),
+        ("sign-in", sign_in(config, &http, clock).await),
         ("search engine", engine(config, &http).await),
         ("SEO providers", providers(config, &http).await),
         ("mail", mail(config, clock, random).await),
@@ -123,6 +120,18 @@ async fn redis(config: &Config) -> Outcome {
         shared::probe(url).await.map_err(|error| format!("{setting}: {error}"))?;
     }
     Ok("answers".to_owned())
+}
+
+/// Reads the metadata of the provider at which people sign in. At another issuer the service needs a client for browsers.
+async fn sign_in(config: &Config, http: &reqwest::Client, clock: &Clock) -> Outcome {
+    let identity = &config.identity;
+    if !config.embeds_issuer() && identity.client_id.is_none() {
+        return Err(
+            "identity.client_id: is not set, so nobody can sign in in a browser, where search accounts are connected"
+                .to_owned(),
+        );
+    }
+    issuer(identity.sign_in.issuer.as_ref().map(IdentifierUrl::as_str), "at the issuer", http, clock).await
 }
 
 /// Reads the metadata of an issuer. Without one, says `otherwise`.

@@ -275,7 +275,8 @@ fn settings_are_tried_without_changing_anything() {
     let tried = run(folder.path(), &["check"], &settings);
     let said = text(&tried.stdout);
     assert!(!tried.status.success());
-    assert_eq!(said.matches("FAILED").count(), 3, "{said}");
+    assert_eq!(said.matches("FAILED").count(), 4, "{said}");
+    assert!(said.contains("identity.client_id: is not set"), "{said}");
     assert!(said.contains("redis.url: ") && said.contains("mail.smtp_url: ") && !said.contains("hunter2"), "{said}");
 }
 
