@@ -34,7 +34,7 @@ pub const BACK: [(&str, TimeDelta); 3] = [
 /// All jumps.
 pub const JUMPS: [(&str, TimeDelta); 4] = [BACK[0], BACK[1], BACK[2], ("forward a day", TimeDelta::days(1))];
 
-const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-03")];
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-08-01"), ("endDate", "2026-08-03")];
 
 fn queries(app: &TestApp) -> u64 {
     app.simulator().controls().requests(Endpoint::Query)

@@ -109,8 +109,10 @@ def apart(services: dict, networks: dict) -> None:
     for name in services.keys() - {"proxy", "sightline"}:
         need(services[name]["networks"] == ["data"] and networks["data"]["internal"], f"{name} is in a network of others")
     if redis := services.get("redis"):
-        command = redis["command"]
-        need(command[command.index("--requirepass") + 1] == GIVEN["REDIS_PASSWORD"], "Redis asks for another password")
+        command = "\n".join(redis["command"])
+        need("\nrequirepass $$REDIS_PASSWORD\n" in command, "Redis asks for another password, or for none")
+        need(GIVEN["REDIS_PASSWORD"] not in command, "the password of Redis is an argument, which everybody on the machine can read")
+        need(redis["environment"] == {"REDIS_PASSWORD": GIVEN["REDIS_PASSWORD"]}, "Redis has no password to ask for")
         need(f":{GIVEN['REDIS_PASSWORD']}@" in services["sightline"]["environment"]["SIGHTLINE_REDIS__URL"], "redis.url has no password")
 
 
