@@ -36,6 +36,7 @@ use crate::{
 };
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
+const NO_SESSION: &str = "The session has ended; sign in, and send the form again.";
 const NO_BEARER: &str = "Authorization: must be Bearer and the access token, with one space between.";
 const BAD_TOKEN: &str = "The access token is expired, revoked or not for this service; refresh it or sign in again.";
 
@@ -231,6 +232,11 @@ impl Authenticate {
             }
             AdmissionError::Database(error) => ApiError::from(crate::error::Error::from(error)).into(),
         }
+    }
+
+    /// The refusal of a form of a page whose sender has no session.
+    pub(super) fn without_session(&self) -> Error {
+        self.refusal(None, NO_SESSION)
     }
 
     fn refusal(&self, problem: Option<&str>, hint: &str) -> Error {

@@ -6,7 +6,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use api::error::{ApiError, Code};
 use futures_util::FutureExt;
 use pages::{
-    page::{self, refusal},
+    page::{self, refusal, unsent::Unsent},
     paths::{Methods, TOOLS, is_below},
 };
 use poem::{
@@ -74,8 +74,11 @@ impl Errors {
     fn wrap(&self, error: poem::Error, asked: &Asked) -> Response {
         let standing = error.data::<Standing>().copied();
         let challenge = error.data::<Challenge>().cloned();
-        let mut response =
-            if error.is_from_response() { error.into_response() } else { self.refuse(error_map::of(&error), asked) };
+        let mut response = if error.is_from_response() {
+            error.into_response()
+        } else {
+            self.refuse(error_map::of(&error), asked, error.data::<Unsent>())
+        };
         if let Some(standing) = standing {
             rate_limit::tell(&mut response, &standing);
         }
@@ -86,7 +89,7 @@ impl Errors {
     }
 
     /// Returns the response to a refusal, with the headers that belong to its code.
-    fn refuse(&self, refusal: ApiError, asked: &Asked) -> Response {
+    fn refuse(&self, refusal: ApiError, asked: &Asked, unsent: Option<&Unsent>) -> Response {
         let mut refusal = finished(refusal, asked.id.as_ref());
         let told = match refusal.code.status() {
             StatusCode::METHOD_NOT_ALLOWED => Some((header::ALLOW, methods::allow(&asked.path, &self.other_paths))),
@@ -103,7 +106,8 @@ impl Errors {
             }
             _ => None,
         };
-        let mut response = if asked.wants_page { refusal::page(&refusal) } else { refusal.into_response() };
+        let mut response =
+            if asked.wants_page { refusal::page_with(&refusal, unsent) } else { refusal.into_response() };
         if asked.has_pages {
             response.headers_mut().append(header::VARY, header::HeaderValue::from_static("Accept"));
         }

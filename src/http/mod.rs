@@ -28,6 +28,7 @@ pub mod rate_limit;
 pub mod request_id;
 pub mod tools;
 pub mod trailing_slash;
+pub mod unsent;
 mod until_sent;
 pub mod version;
 
@@ -205,13 +206,15 @@ impl Shared {
         operations: impl Endpoint<Output = Response> + 'static,
         authenticate: Arc<Authenticate>,
     ) -> BoxEndpoint<'static> {
-        let caller = authenticate.clone();
+        let (caller, keeper) = (authenticate.clone(), authenticate.clone());
         let operations = self
             .authorized(operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
             .boxed();
         self.limited(dashboard.mount(open, self.answered(operations)).around(body::refuse))
             .around(move |next, request| authenticate::recognise(authenticate.clone(), next, request))
+            .boxed()
+            .around(move |next, request| unsent::give_back(keeper.clone(), next, request))
             .boxed()
     }
 

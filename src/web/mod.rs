@@ -8,6 +8,7 @@ mod plan_words;
 mod role_words;
 pub mod sign_in;
 mod site_words;
+pub mod strangers;
 pub mod subscribe;
 pub mod tools;
 pub mod well_known;

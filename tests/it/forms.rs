@@ -171,12 +171,54 @@ async fn every_form_is_taken_from_a_page_of_the_service_alone() {
     assert!(misfilled.len() * 5 < forms.len(), "{misfilled:?}");
 
     // Each is one that the service takes. The last of them end the session or delete the person.
-    let is_last = |name: &str| name.starts_with("/account/sign-out") || name.starts_with("/account/delete");
-    for (name, form) in forms.iter().filter(|(name, _)| !is_last(name)) {
+    for (name, form) in forms.iter().filter(|(name, _)| !is_final(name)) {
         let page = form.send(&browser, &[("origin", own)]).await;
         assert_ne!(page.status.as_u16(), 403, "{name}: {}", page.body);
         assert!(!page.status.is_server_error(), "{name}: {}", page.body);
         assert!(page.status == 400 || !misfilled.contains(name), "{name}: {}", page.body);
+    }
+    assert!(stored(&app).await != before, "no form changed anything");
+}
+
+/// Returns whether a form ends something of the person as a whole. Without a session, such a form leads to a page that asks again.
+fn is_final(name: &str) -> bool {
+    name.starts_with("/account/sign-out") || name.starts_with("/account/delete")
+}
+
+#[tokio::test]
+async fn every_form_that_comes_after_the_session_ended_is_given_back_and_can_be_sent_again() {
+    let app = TestApp::start(|_| {}).await;
+    let (browser, forms) = desk(&app).await;
+    let (own, nobody, before) = (app.service.base_url.as_str(), browser.signed_out(), stored(&app).await);
+    let html = ("accept", "text/html,*/*;q=0.8");
+    let sorted = |form: &Form| form.fields.iter().cloned().collect::<BTreeSet<_>>();
+    let mut given_back = BTreeMap::new();
+    for (name, form) in forms.iter().filter(|(name, _)| !is_final(name)) {
+        let page = form.send(&nobody, &[("origin", own), html]).await;
+        if form.fields.is_empty() {
+            page.leads_to("/auth/login?return_to=/account");
+            continue;
+        }
+        let page = page.expect(401);
+        assert!(page.header("www-authenticate").starts_with("Bearer "), "{name}");
+        assert_eq!(page.header("referrer-policy"), "same-origin", "{name}: its form names its origin");
+        let again = Form::of(&page, &form.path).remove(0);
+        assert_eq!((&again.path, sorted(&again)), (&form.path, sorted(form)), "{name}: {}", page.body);
+        let seen = page.body.matches("type=\"text\"").count();
+        let written = form.fields.iter().filter(|(_, value)| value == filled("")).count();
+        assert!(seen >= written, "{name}: {seen} of {written} fields can be read: {}", page.body);
+        for origin in ["https://evil.example", "null"] {
+            let foreign = form.send(&nobody, &[("origin", origin), html]).await;
+            assert!([303, 400, 403].contains(&foreign.status.as_u16()), "{name}: {}", foreign.status);
+            assert!(!foreign.body.contains(filled("")), "{name}: {}", foreign.body);
+        }
+        given_back.insert(name, again);
+    }
+    assert!(stored(&app).await == before, "a stranger changed something");
+    assert!(given_back.len() > 20, "{:?}", given_back.keys());
+    for (name, form) in given_back {
+        let page = form.send(&browser, &[("origin", own), html]).await;
+        assert!(![401, 403].contains(&page.status.as_u16()), "{name}: {} {}", page.status, page.body);
     }
     assert!(stored(&app).await != before, "no form changed anything");
 }

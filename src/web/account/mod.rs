@@ -30,13 +30,13 @@ use pages::{
     page::{Navigation, Page, refusal},
     paths::Paths,
 };
-use poem::{
-    Body, EndpointExt as _, IntoResponse as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post,
-};
+use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post};
 use sea_orm::DatabaseConnection;
 use store::unavailable::RETRY_AFTER;
 use telemetry::logs;
 
+use super::strangers;
+pub(super) use super::strangers::redirect;
 use crate::{
     admission::{AdmissionError, Admissions},
     config::Config,
@@ -148,27 +148,15 @@ impl Account {
     }
 }
 
-/// Sends a browser to sign-in, and from there back to the page, if it was asking for one.
+/// Answers a stranger: a browser that asks for a page is led to sign-in and back, and a form comes back. Before everything is deleted, the
+/// person is asked again.
 fn to_sign_in(request: &Request) -> Response {
-    let back = if request.method().is_safe() { request.uri().path() } else { PATH };
-    redirect(&format!("/auth/login?return_to={}", in_query(back)))
-}
-
-/// A path as the value of a parameter.
-fn in_query(path: &str) -> String {
-    let encoded: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
-    // A slash needs no escape in a query.
-    encoded.replace("%2F", "/")
-}
-
-/// 303, so that a browser asks for the next page with GET.
-pub(super) fn redirect(to: &str) -> Response {
-    Response::builder()
-        .status(StatusCode::SEE_OTHER)
-        .header("Location", to)
-        .header("Cache-Control", "no-store")
-        .finish()
-        .into_response()
+    let path = request.uri().path();
+    match (request.method().is_safe(), path) {
+        (true, _) => strangers::to_sign_in(path),
+        (false, privacy::DELETE) => strangers::to_sign_in(PATH),
+        (false, _) => strangers::give_back(PATH),
+    }
 }
 
 /// Returns the first field of each of the `names` of a form, or nothing if one is missing.

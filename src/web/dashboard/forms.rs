@@ -5,7 +5,10 @@
 
 use api::error::{ApiError, Code};
 use maud::{Markup, html};
-use pages::form::{self, Holds};
+use pages::{
+    form::{self, Holds},
+    page::unsent,
+};
 use poem::{Body, http::Method};
 use serde_json::Value;
 use url::form_urlencoded;
@@ -159,6 +162,11 @@ impl Sent {
         self.text(ACTION) == Some(action) && self.text("id") == id
     }
 
+    /// Draws what the visitor wrote, for a page without the form.
+    pub fn written(&self) -> Markup {
+        unsent::written(self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
     /// Returns whether a box of the form is ticked.
     pub fn ticks(&self, name: &str, value: &str) -> bool {
         self.all(name).any(|ticked| ticked == value)
@@ -180,11 +188,19 @@ pub fn notice(at: &str, done: Option<&str>, sent: Option<&Sent>) -> Markup {
     let done = done.filter(|done| sent.is_none() && section(done) == at);
     let word = done.map(|done| done.rsplit('.').next().unwrap_or_default());
     let words = word.and_then(|word| NOTICES.iter().find(|(name, _)| *name == word)).map(|(_, words)| *words);
-    let refusal = sent.filter(|sent| sent.section() == at).and_then(|sent| sent.refusal.as_ref());
+    let sent = sent.filter(|sent| sent.section() == at);
+    let refusal = sent.and_then(|sent| sent.refusal.as_ref());
+    let written = sent.filter(|_| refusal.is_some_and(|refusal| takes_form_away(refusal.code))).map(Sent::written);
     html! {
         @if let Some(refusal) = refusal { p.notice.warn role="alert" { "Nothing was changed. " (told(refusal)) } }
+        @if let Some(written) = written { (written) }
         @if let Some(words) = words { p.notice.good role="status" { (words) } }
     }
+}
+
+/// Returns whether a page shows no form again after this refusal: its visitor may send none, or its record is gone.
+fn takes_form_away(code: Code) -> bool {
+    matches!(code, Code::Forbidden | Code::NotFound | Code::SubscriptionRequired)
 }
 
 /// Why a form changed nothing, in words for people.

@@ -41,7 +41,6 @@ use poem::{
     web::Data,
 };
 use store::caller_limits::{CallerLimits, LaterCount};
-use url::form_urlencoded;
 
 use self::{
     ask::{Asker, Visit},
@@ -53,7 +52,10 @@ use self::{
     refused::Refused,
     view::View,
 };
-use super::{account::redirect, documentation, site_words};
+use super::{
+    documentation, site_words,
+    strangers::{self, redirect},
+};
 use crate::{
     operations::Operations,
     services::waits::{self, Progress},
@@ -159,14 +161,13 @@ impl Dashboard {
         refused::page(|title| frame.page(title), &ApiError::new(Code::NotFound).into())
     }
 
-    /// Sends a stranger to sign-in and from there back.
+    /// Answers a stranger: a browser that asks for a page is led to sign-in and back, and a form comes back.
     fn to_sign_in(&self, request: &Request) -> Response {
         if !self.signs_in {
             return redirect(documentation::addresses::API);
         }
         let back = request.uri().path_and_query().map_or(SITES, |target| target.as_str());
-        let back: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
-        redirect(&format!("/auth/login?return_to={}", back.replace("%2F", "/")))
+        if request.method().is_safe() { strangers::to_sign_in(back) } else { strangers::give_back(back) }
     }
 }
 
@@ -307,6 +308,7 @@ async fn contents(
 ) -> Shown {
     let asker = Asker { operations: &operations, page: &visit };
     let again = address::without_question(visit.path());
+    let written = sent.as_ref().map(Sent::written).unwrap_or_default();
     let today = dashboard.clock.pacific_today();
     let view = View::read(visit.path(), visit.query(), part.names()).and_then(|view| view.checked(today));
     let found = match view {
@@ -315,13 +317,13 @@ async fn contents(
     };
     let (view, site, last_final) = match found {
         Ok(found) => found,
-        Err(refusal) => return Err(Refused { refusal, door: Some(door), kept: None, again }),
+        Err(refusal) => return Err(Refused { refusal, door: Some(door), kept: None, again, written }),
     };
     let key = dashboard.random.token();
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
     match part.page(&opened).await {
         Ok(body) => Ok(Drawn { site: Some(opened.site.name), body }),
-        Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept, again }),
+        Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept, again, written }),
     }
 }
 

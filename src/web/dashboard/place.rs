@@ -22,7 +22,7 @@ use super::{
     sites,
     view::View,
 };
-use crate::{admission::Admitted, operations::Operations, web::account::redirect};
+use crate::{admission::Admitted, operations::Operations, web::strangers::redirect};
 
 /// A page of a person who is signed in.
 pub enum Place {
@@ -109,7 +109,7 @@ impl Place {
             Err(refusal) => {
                 let (frame, door) = (Frame::People(dashboard.navigation.clone()), self.door().cloned());
                 let again = address::without_question(page.uri().path());
-                return refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None, again });
+                return refused::page(|title| frame.page(title), &Refused { door, again, ..refusal.into() });
             }
         }
         self.answer(dashboard, operations, page.into(), StatusCode::OK, None).await
@@ -138,7 +138,7 @@ impl Place {
         let asker = Asker { operations, page: &visit };
         let refused = |refusal: ApiError| {
             let (door, again) = (self.door().cloned(), address::without_question(page.uri().path()));
-            refused::page(|title| frame.page(title), &Refused { refusal, door, kept: None, again })
+            refused::page(|title| frame.page(title), &Refused { door, again, ..refusal.into() })
         };
         let mut sent = match Sent::read(body).await {
             Ok(sent) => sent,

@@ -22,11 +22,13 @@ pub struct Refused {
     pub kept: Option<Kept>,
     /// The reference to the page without its question.
     pub again: String,
+    /// What the visitor wrote in the form that was sent, which no other place of the page has.
+    pub written: Markup,
 }
 
 impl From<ApiError> for Refused {
     fn from(refusal: ApiError) -> Self {
-        Self { refusal, door: None, kept: None, again: "?".to_owned() }
+        Self { refusal, door: None, kept: None, again: "?".to_owned(), written: Markup::default() }
     }
 }
 
@@ -34,6 +36,7 @@ impl From<ApiError> for Refused {
 pub fn page(frame: impl Fn(String) -> Page, refused: &Refused) -> Response {
     let refusal = &refused.refusal;
     let Some((title, body)) = told(refused) else { return refusal::page(refusal) };
+    let body = html! { (body) (refused.written) };
     let mut response = frame(title.to_owned()).status(refusal.code.status()).render(&body);
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
@@ -47,11 +50,11 @@ pub fn late(refused: &Refused) -> (Markup, Markup) {
         tracing::error!(hint = refused.refusal.hint, "a page cannot be shown");
         ("Something went wrong here", alert("The page cannot be shown at the moment. Try again in a few seconds."))
     });
-    (html! { (title) }, body)
+    (html! { (title) }, html! { (body) (refused.written) })
 }
 
 /// The title and the body of a refusal that is about numbers.
-fn told(Refused { refusal, door, kept, again }: &Refused) -> Option<(&'static str, Markup)> {
+fn told(Refused { refusal, door, kept, again, .. }: &Refused) -> Option<(&'static str, Markup)> {
     let is_reader = matches!(door, Some(Door::Shared(_)));
     Some(match (refusal.code, is_reader) {
         (Code::NotFound, true) => (

@@ -107,7 +107,7 @@ impl Table {
 async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
     let refused = |refusal: ApiError| {
         let (door, again) = (Some(Door::Shared(String::new())), address::without_question(file.uri().path()));
-        refused::page(Page::new, &Refused { refusal, door, kept: None, again })
+        refused::page(Page::new, &Refused { door, again, ..refusal.into() })
     };
     let Some((token, table)) = Table::of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
     let asked = decoded(file.uri().query().unwrap_or_default());

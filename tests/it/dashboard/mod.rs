@@ -8,6 +8,7 @@ mod notes;
 mod settings;
 mod sites;
 mod states;
+mod unsent;
 mod years;
 
 use poem::http::Method;

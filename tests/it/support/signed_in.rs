@@ -74,7 +74,7 @@ impl Browser {
 
     /// Sends a form of a page of `origin`.
     pub async fn post_from(&self, origin: &str, path: &str, form: &[(&str, &str)]) -> Page {
-        self.send(Method::POST, path, form, &[("origin", origin)]).await
+        self.send(Method::POST, path, form, &[("origin", origin), ("accept", "text/html,*/*;q=0.8")]).await
     }
 
     /// Sends any request.

@@ -2,6 +2,7 @@
 
 pub mod permissions;
 pub mod refusal;
+pub mod unsent;
 pub mod words;
 
 use std::io;
@@ -56,6 +57,8 @@ pub struct Page {
     documents: &'static [(&'static str, &'static str)],
     /// The path of the script. Pages without one run none.
     script: Option<&'static str>,
+    /// True if the page has a form that is held to the service's own origin.
+    sends: bool,
 }
 
 /// The navigation of signed-in people.
@@ -76,6 +79,7 @@ impl Page {
             navigation: None,
             documents: &[],
             script: None,
+            sends: false,
         }
     }
 
@@ -107,6 +111,12 @@ impl Page {
     #[must_use]
     pub fn dashboard(self, script: &'static str) -> Self {
         Self { script: Some(script), ..self }
+    }
+
+    /// Returns the page as one with a form that is held to the service's own origin.
+    #[must_use]
+    pub fn sending(self) -> Self {
+        Self { sends: true, ..self }
     }
 
     /// Renders the page around `body`, under its first heading.
@@ -182,9 +192,9 @@ impl Page {
     }
 
     fn headers(&self) -> [(HeaderName, String); 4] {
-        // `no-referrer` makes browsers send `Origin: null` with forms, and the account page is held to its origin. Forms of other
+        // `no-referrer` makes browsers send `Origin: null` with forms, and forms of people are held to their origin. Forms of other
         // pages carry a token.
-        let referrer = if self.navigation.is_some() { "same-origin" } else { "no-referrer" };
+        let referrer = if self.navigation.is_some() || self.sends { "same-origin" } else { "no-referrer" };
         let policy = if self.script.is_some() { POLICY_WITH_SCRIPT } else { POLICY };
         [
             (header::CONTENT_SECURITY_POLICY, policy),

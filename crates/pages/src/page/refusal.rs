@@ -4,14 +4,29 @@ use api::error::{ApiError, Code};
 use maud::html;
 use poem::{Response, http::header};
 
-use super::Page;
+use super::{Page, unsent::Unsent};
 
 /// Returns the page of a refusal. Its hint may quote the request.
 #[must_use]
 pub fn page(refusal: &ApiError) -> Response {
-    let (title, advice) = words(refusal);
-    let mut response = Page::new(title).status(refusal.code.status()).render(&html! {
+    page_with(refusal, None)
+}
+
+/// Returns the page of a refusal with the form that was refused, if one comes back.
+#[must_use]
+pub fn page_with(refusal: &ApiError, unsent: Option<&Unsent>) -> Response {
+    let (title, advice) = match unsent {
+        Some(unsent) if unsent.needs_sign_in() => (
+            "You are no longer signed in",
+            "Nothing was changed, and nothing that you wrote is lost. Sign in, come back to this tab, and send it again.".to_owned(),
+        ),
+        _ => words(refusal),
+    };
+    let page = Page::new(title).status(refusal.code.status());
+    let page = if unsent.is_some() { page.sending() } else { page };
+    let mut response = page.render(&html! {
         p role="alert" { (advice) }
+        @if let Some(unsent) = unsent { (unsent.draw()) }
         @if let Some(id) = &refusal.correlation_id {
             p { "If it happens again, tell the operator of this service the number of your request: " code { (id) } }
         }
