@@ -246,6 +246,37 @@ async fn the_heading_of_the_sorted_column_turns_its_order() {
     }
 }
 
+#[tokio::test]
+async fn the_heading_of_the_order_without_a_parameter_is_marked_and_turns_it_at_once() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    for (page, direction, link, column) in [
+        ("queries", "descending", "?sort=clicks", "Clicks"),
+        ("pages?compare=none", "descending", "?compare=none&amp;sort=clicks", "Clicks"),
+        ("countries?least=1&offset=0", "descending", "?least=1&amp;sort=clicks", "Clicks"),
+        ("queries?rows=growing", "descending", "?rows=growing&amp;sort=change.clicks", "Change"),
+        ("queries?rows=shrinking", "ascending", "?rows=shrinking&amp;sort=-change.clicks", "Change"),
+        ("queries?sort=clicks", "ascending", "?", "Clicks"),
+        ("queries?sort=-clicks", "descending", "?sort=clicks", "Clicks"),
+    ] {
+        let shown = browser.get(&format!("{at}/{page}")).await.expect(200);
+        let sorted = shown.between("aria-sort=\"", "</th>");
+        assert_eq!(sorted.len(), 1, "{page}: {sorted:?}");
+        let start = format!("{direction}\"><a href=\"{link}\">{column}</a>");
+        assert!(sorted[0].starts_with(&start), "{page}: {sorted:?}");
+    }
+    let clicks = async |query: &str| {
+        let page = browser.get(&format!("{at}/countries?compare=none{query}")).await.expect(200);
+        let rows = page.body.split("<tbody>").last().unwrap().split("</tr>").filter(|row| row.contains("<td>"));
+        let number = |row: &str| row.split("<td>").nth(1).unwrap().split('<').next().unwrap().replace(',', "");
+        rows.map(|row| number(row).parse::<u64>().unwrap()).collect::<Vec<_>>()
+    };
+    let (first, mut turned) = (clicks("").await, clicks("&sort=clicks").await);
+    turned.reverse();
+    assert!(first.len() > 2 && first[0] > first[first.len() - 1], "{first:?}");
+    assert_eq!(first, turned, "one click turns the order");
+}
+
 /// However many links a page has, it holds its conditions a few times: its links are relative to its own address.
 #[tokio::test]
 async fn a_page_carries_its_question_once() {

@@ -31,8 +31,29 @@ pub struct Rows<'a> {
     pub sparks: Option<&'a SparklinesAnswer>,
     /// The page that the rows lead to, unless it is this one.
     pub page: Option<&'a str>,
-    /// The state of the page whose headings sort the rows, if they do.
-    pub order: Option<&'a View>,
+    /// The order that the headings of the page change, if they do.
+    pub order: Option<Order<'a>>,
+}
+
+/// The order of rows.
+#[derive(Clone, Copy)]
+pub struct Order<'a> {
+    /// The state of the page.
+    pub view: &'a View,
+    /// The order of the page without the parameter `sort`.
+    pub own: &'static str,
+}
+
+impl Order<'_> {
+    /// The column and the direction by which the rows are sorted.
+    fn sorted(&self) -> &str {
+        self.view.text("sort").unwrap_or(self.own)
+    }
+
+    /// The address of the page with another order.
+    fn link(&self, sort: &str) -> String {
+        self.view.link(&[("sort", Some(sort).filter(|sort| *sort != self.own)), ("offset", None)])
+    }
 }
 
 impl Rows<'_> {
@@ -75,22 +96,18 @@ impl Rows<'_> {
 
     /// The heading of a column. As a link it sorts by the column, the best first, or the other way round if it sorts so already.
     fn heading(&self, name: &Markup, by: &str, is_second: bool) -> Markup {
-        let Some(view) = self.order else {
+        let Some(order) = self.order else {
             return html! { th.second[is_second] scope="col" { (name) } };
         };
         let best = if by == "position" { by.to_owned() } else { format!("-{by}") };
         let other = if by == "position" { format!("-{by}") } else { by.to_owned() };
-        let sorted = view.text("sort");
-        let is_best = sorted == Some(&*best);
-        let direction = if is_best || sorted == Some(&*other) {
-            Some(if sorted.is_some_and(|sort| sort.starts_with('-')) { "descending" } else { "ascending" })
-        } else {
-            None
-        };
-        let next = if is_best { &other } else { &best };
+        let sorted = order.sorted();
+        let is_sorted = sorted == best || sorted == other;
+        let direction = is_sorted.then(|| if sorted.starts_with('-') { "descending" } else { "ascending" });
+        let next = if sorted == best { &other } else { &best };
         html! {
             th.second[is_second] scope="col" aria-sort=[direction] {
-                a href=(view.link(&[("sort", Some(next)), ("offset", None)])) { (name) }
+                a href=(order.link(next)) { (name) }
                 @if let Some(direction) = direction { span aria-hidden="true" { (if direction == "descending" { " ↓" } else { " ↑" }) } }
             }
         }

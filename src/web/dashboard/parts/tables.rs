@@ -15,7 +15,7 @@ use crate::web::dashboard::{
     door::{Door, Query},
     draw::{
         controls, empty, footer,
-        rows::{self, Rows},
+        rows::{self, Order, Rows},
     },
     opened::Opened,
     table::Table,
@@ -28,12 +28,15 @@ const ROWS: u32 = 50;
 /// The parameters of the page besides those of the question.
 pub const NAMES: [&str; 5] = ["sort", "least", "find", "rows", "offset"];
 
+/// The order of the operations without one that is asked for.
+const BY_CLICKS: &str = "-clicks";
+
 /// The views of the rows: their name, the value of `rows`, and the condition and the order that they stand for.
 const VIEWS: [(&str, Option<&str>, &str, &str); 5] = [
-    ("All", None, "", ""),
+    ("All", None, "", BY_CLICKS),
     ("Growing", Some("growing"), "change.clicks>0", "-change.clicks"),
     ("Shrinking", Some("shrinking"), "change.clicks<0", "change.clicks"),
-    ("New", Some("new"), "presence=new", "-clicks"),
+    ("New", Some("new"), "presence=new", BY_CLICKS),
     ("Lost", Some("lost"), "presence=lost", "change.clicks"),
 ];
 
@@ -65,7 +68,8 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     let shown = found.unwrap_or_default();
     let compares = answer.meta.compare_window.is_some();
     let page = Some(OVERVIEW);
-    let rows = Rows { table, found: &shown, view, compares, sparks: None, page, order: Some(view) };
+    let (_, own) = shown_as(view)?;
+    let rows = Rows { table, found: &shown, view, compares, sparks: None, page, order: Some(Order { view, own }) };
     Ok(in_place(|| {
         html! {
         (controls::bar(opened, &answer.meta))
@@ -150,17 +154,21 @@ fn finding(
     Ok(question)
 }
 
+/// The condition and the order that the view of the rows stands for.
+fn shown_as(view: &View) -> Result<(&'static str, &'static str), ApiError> {
+    let name = view.text("rows");
+    let found = VIEWS.into_iter().find(|(_, value, ..)| *value == name);
+    let found = found.ok_or_else(|| ApiError::invalid("rows", "must be growing, shrinking, new or lost"))?;
+    Ok((found.2, found.3))
+}
+
 /// The order of the rows of a question, and the conditions on them, as the operations take them.
 fn order(view: &View, table: Table, question: &Query) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let name = view.text("rows");
-    let (_, _, condition, own) = VIEWS
-        .into_iter()
-        .find(|(_, value, ..)| *value == name)
-        .ok_or_else(|| ApiError::invalid("rows", "must be growing, shrinking, new or lost"))?;
+    let (condition, own) = shown_as(view)?;
     if !condition.is_empty() && !question.iter().any(|(name, _)| name.starts_with("compare")) {
         return Err(ApiError::invalid("rows", "need a comparison; choose one, or show all rows"));
     }
-    let sort = view.text("sort").or(Some(own).filter(|own| !own.is_empty()));
+    let sort = view.text("sort").or(Some(own).filter(|own| *own != BY_CLICKS || !condition.is_empty()));
     let least = view.number("least")?;
     let least = (least > 0).then(|| format!("impressions>={least}"));
     let conditions = Some(condition.to_owned()).filter(|condition| !condition.is_empty()).into_iter().chain(least);
