@@ -103,6 +103,9 @@ const NOTICES: [(&str, &str); 11] = [
     ("shown", "Shown again."),
 ];
 
+/// The message about a form of which it is open whether it was written.
+const OPEN: &str = "It is not known yet whether this was written. Look at the page again in some seconds; sent again as it is, it is written once.";
+
 /// Refuses a form that the page does not have.
 pub fn unknown() -> ApiError {
     ApiError::invalid(ACTION, "names no form of this page; open the page and send it again")
@@ -157,6 +160,23 @@ impl Sent {
         section(self.text(ACTION).unwrap_or_default())
     }
 
+    /// True if the form has what the page gives each form: a key, or the version of a record that was there.
+    pub fn is_of_a_page(&self) -> bool {
+        [KEY, VERSION].iter().any(|name| self.text(name).is_some())
+    }
+
+    /// True if it is open whether the form was written: it is being written, or the service failed meanwhile.
+    fn is_open(&self) -> bool {
+        let code = self.refusal.as_ref().map(|refusal| refusal.code).filter(|_| !self.used(PREVIEW));
+        code.is_some_and(|code| code == Code::IdempotencyInProgress || code.status().is_server_error())
+    }
+
+    /// The key that the form keeps: another one would write again what may have been written already.
+    pub fn kept_key(&self) -> Option<&str> {
+        let is_early = self.refusal.as_ref()?.code == Code::RateLimited;
+        self.text(KEY).filter(|_| is_early || self.is_open())
+    }
+
     /// Returns whether this is the form with this `action` of the record with this `id`.
     pub fn is(&self, action: &str, id: Option<&str>) -> bool {
         self.text(ACTION) == Some(action) && self.text("id") == id
@@ -190,9 +210,10 @@ pub fn notice(at: &str, done: Option<&str>, sent: Option<&Sent>) -> Markup {
     let words = word.and_then(|word| NOTICES.iter().find(|(name, _)| *name == word)).map(|(_, words)| *words);
     let sent = sent.filter(|sent| sent.section() == at);
     let refusal = sent.and_then(|sent| sent.refusal.as_ref());
+    let is_open = sent.is_some_and(Sent::is_open);
     let written = sent.filter(|_| refusal.is_some_and(|refusal| takes_form_away(refusal.code))).map(Sent::written);
     html! {
-        @if let Some(refusal) = refusal { p.notice.warn role="alert" { "Nothing was changed. " (told(refusal)) } }
+        @if let Some(refusal) = refusal { p.notice.warn role="alert" { @if is_open { (OPEN) } @else { "Nothing was changed. " (told(refusal)) } } }
         @if let Some(written) = written { (written) }
         @if let Some(words) = words { p.notice.good role="status" { (words) } }
     }
@@ -217,11 +238,11 @@ fn told(refusal: &ApiError) -> Markup {
     }
 }
 
-/// The hidden fields of a form. `page` is the part of the key that no other view of the page has.
-pub fn hidden(action: &str, page: &str) -> Markup {
+/// The hidden fields of a form with its key.
+pub fn hidden(action: &str, key: &str) -> Markup {
     html! {
         input type="hidden" name=(ACTION) value=(action);
-        input type="hidden" name=(KEY) value={ (page) "." (action) };
+        input type="hidden" name=(KEY) value=(key);
     }
 }
 
@@ -235,6 +256,28 @@ pub fn delete(action: &str, words: &str, fields: &[(&str, &str)]) -> Markup {
                 @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
                 button.danger { (words) " for good" }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_keeps_its_key_where_it_may_have_been_written() {
+        for (code, keeps, words) in [
+            (Code::IdempotencyInProgress, true, OPEN),
+            (Code::Unavailable, true, OPEN),
+            (Code::RateLimited, true, "Nothing was changed."),
+            (Code::InvalidRequest, false, "Nothing was changed."),
+            (Code::IdempotencyKeyReused, false, "Nothing was changed."),
+        ] {
+            let fields = vec![(KEY.to_owned(), "k".to_owned())];
+            let sent = Sent { fields, refusal: Some(ApiError::new(code)), preview: None };
+            assert_eq!(sent.kept_key(), keeps.then_some("k"), "{code:?}");
+            let shown = notice("", None, Some(&sent)).into_string();
+            assert!(shown.contains(words), "{code:?}: {shown}");
         }
     }
 }

@@ -30,7 +30,11 @@ pub struct Opened<'a> {
 impl Opened<'_> {
     /// The hidden fields of a form of the page.
     pub fn form(&self, action: &str) -> Markup {
-        forms::hidden(action, &self.key)
+        let sent = self.sent.as_ref().filter(|sent| sent.text(forms::ACTION) == Some(action));
+        match sent.and_then(Sent::kept_key) {
+            Some(key) => forms::hidden(action, key),
+            None => forms::hidden(action, &format!("{}.{action}", self.key)),
+        }
     }
 
     /// The form with this `action` of the record with this `id`, if it was sent and changed nothing.

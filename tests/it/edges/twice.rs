@@ -1,6 +1,7 @@
-//! Tests of forms that are sent twice, one after the other and at once: each page says what holds.
+//! Tests of forms that are sent twice, one after the other and at once: the second answer is the result of the first.
 
 use chrono::TimeDelta;
+use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::support::{
@@ -8,8 +9,6 @@ use crate::support::{
     app::TestApp,
     signed_in::{Browser, Page},
 };
-
-const GONE: &str = "Nothing was changed. It is not there any more.";
 
 /// Sends a form twice at once, and once more. Returns the three answers, those at once by their status.
 async fn thrice(browser: &Browser, path: &str, form: &[(&str, &str)]) -> [Page; 3] {
@@ -37,13 +36,102 @@ async fn a_record_that_is_removed_twice_is_removed_once() {
     ] {
         let (id, etag) = record(&owner, &api, body).await;
         let page = format!("/p/{property}/{page}");
-        let [removed, again, after] = thrice(&browser, &page, &[("do", action), ("id", &id), ("etag", &etag)]).await;
-        assert!(removed.header("location").contains(&format!("done={done}")), "{action}: {}", removed.body);
-        for page in [again, after] {
-            assert_eq!(page.status.as_u16(), 404, "{action}: {}", page.body);
-            assert!(page.body.contains(GONE), "{action}: {}", page.body);
+        for answer in thrice(&browser, &page, &[("do", action), ("id", &id), ("etag", &etag)]).await {
+            assert!(answer.header("location").contains(&format!("done={done}")), "{action}: {}", answer.body);
         }
         assert!(owner.listed(&api).await.iter().all(|one| one["id"] != *id), "{action}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_many_times_at_once_writes_once_and_says_so_each_time() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, browser) = (app.actor("owner").await, Browser::signed_in(&app, "owner").await);
+    let property = owner.property("northmoor").await;
+    let (notes, settings) = (format!("/p/{property}/notes"), format!("/p/{property}/settings"));
+    let of = |part: &str| format!("/api/properties/{property}/{part}");
+    let condition = [("logic", "and"), ("operator", "contains"), ("value", "/a/")];
+    let segment = [&[("do", "segments.add"), ("key", "b"), ("name", "Often")][..], &condition].concat();
+    for (page, form, api, done) in [
+        (
+            &notes,
+            vec![("do", "add_note"), ("key", "a"), ("date", "2026-11-01"), ("text", "Often")],
+            of("annotations"),
+            "added",
+        ),
+        (&settings, segment, of("segments"), "segments.added"),
+        (&settings, vec![("do", "links.make"), ("key", "c"), ("name", "Often")], of("share-links"), "links.made"),
+        (
+            &settings,
+            vec![("do", "site.add_tag"), ("key", "d"), ("name", "Often")],
+            "/api/tags".to_owned(),
+            "site.added",
+        ),
+    ] {
+        let before = owner.listed(&api).await.len();
+        for answer in join_all((0..8).map(|_| browser.post(page, &form))).await {
+            assert!(answer.header("location").contains(&format!("done={done}")), "{form:?}: {}", answer.body);
+        }
+        assert_eq!(owner.listed(&api).await.len(), before + 1, "{form:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_is_sent_twice_is_saved_and_another_one_is_not() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, browser) = (app.actor("owner").await, Browser::signed_in(&app, "owner").await);
+    let property = owner.property("northmoor").await;
+    let of = |part: &str| format!("/api/properties/{property}/{part}");
+    let invitation = json!({ "email": "bob@corp.test", "role": "viewer", "propertyIds": [property] });
+    let rule = json!({ "name": "Once", "conditions": [{ "operator": "contains", "value": "/a/" }] });
+    let conditions = |value| [("logic", "and"), ("operator", "contains"), ("value", value)];
+    for (api, body, page, action, fields, others, done) in [
+        (
+            of("annotations"),
+            json!({ "date": "2026-11-01", "text": "Once" }),
+            "notes",
+            "change_note",
+            vec![("date", "2026-11-02"), ("text", " Twice "), ("category", "x")],
+            vec![("date", "2026-11-02"), ("text", "Twice")],
+            "saved",
+        ),
+        (
+            of("segments"),
+            rule,
+            "settings",
+            "segments.change",
+            [&[("name", "Twice")][..], &conditions("/b/")].concat(),
+            [&[("name", "Twice")][..], &conditions("/c/")].concat(),
+            "segments.saved",
+        ),
+        (
+            "/api/tags".to_owned(),
+            json!({ "name": "Once" }),
+            "settings",
+            "site.rename_tag",
+            vec![("name", "Twice")],
+            vec![("name", "Thrice")],
+            "site.saved",
+        ),
+        (
+            "/api/team".to_owned(),
+            invitation,
+            "settings",
+            "team.role",
+            vec![("role", "editor")],
+            vec![("role", "admin")],
+            "team.saved",
+        ),
+    ] {
+        let (id, etag) = record(&owner, &api, body).await;
+        let page = format!("/p/{property}/{page}");
+        let named = [("do", action), ("id", &id), ("etag", &etag)];
+        for answer in thrice(&browser, &page, &[&named[..], &fields].concat()).await {
+            assert!(answer.header("location").contains(&format!("done={done}")), "{action}: {}", answer.body);
+        }
+        let other = browser.post(&page, &[&named[..], &others].concat()).await;
+        assert_eq!(other.status.as_u16(), 412, "{action}: {}", other.body);
+        assert!(other.body.contains("Nothing was changed. It has changed since"), "{action}: {}", other.body);
     }
 }
 
