@@ -4,7 +4,7 @@ use api::{
     annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource},
     privacy::AuditAction,
 };
-use chrono::{DateTime, Days, NaiveDate, Utc};
+use chrono::NaiveDate;
 use common::compute::beside;
 use entity::annotation::{self, Column, Entity};
 use sea_orm::{
@@ -22,18 +22,6 @@ use crate::error::Error;
 
 /// The maximum number of annotations of a property.
 const MAX_ANNOTATIONS: Limit = Limit { max: 5_000, noun: "annotations of the property" };
-
-/// Returns a constant date. An invalid date does not compile.
-#[expect(clippy::expect_used, reason = "at compile time")]
-const fn day(year: i32, month: u32, day: u32) -> NaiveDate {
-    NaiveDate::from_ymd_opt(year, month, day).expect("the day exists")
-}
-
-/// The first day that can be annotated.
-const EARLIEST: NaiveDate = const { day(2000, 1, 1) };
-
-/// The maximum number of days that an annotation can lie ahead.
-const AHEAD: Days = Days::new(3 * 366);
 
 /// Returns the annotations of a property, newest first. With a window, returns annotations that overlap it.
 pub async fn list(
@@ -94,7 +82,7 @@ pub async fn one(
 
 /// Creates an annotation.
 pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<Annotation, Error> {
-    let days = check(&input, change.now)?;
+    let days = check(&input)?;
     let property_id = change.lock().await?;
     let text = NewText { field: "text", bytes: input.text.len(), is_new: true };
     change.check_text(Entity::of_property(property_id), Column::Text, text, MAX_ANNOTATIONS).await?;
@@ -116,7 +104,7 @@ pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<A
 pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) -> Result<Annotation, Error> {
     let property_id = change.lock().await?;
     let row = change.current(Entity::one_of_property(property_id, id)).await?;
-    let days = check(&input, change.now)?;
+    let days = check(&input)?;
     if input.text.len() > row.text.len() {
         let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
         let text = NewText { field: "text", bytes: input.text.len(), is_new: false };
@@ -141,13 +129,7 @@ pub async fn delete(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
 }
 
 /// Returns the first and last day of an annotation. The last day is `None` if it equals the first.
-fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Option<NaiveDate>), Error> {
-    let latest = now.date_naive() + AHEAD;
-    for (name, date) in [("date", Some(input.date)), ("endDate", input.end_date)] {
-        if date.is_some_and(|date| !(EARLIEST..=latest).contains(&date)) {
-            return Err(Error::invalid(format!("{name}: must be between {EARLIEST} and {latest}")));
-        }
-    }
+fn check(input: &AnnotationInput) -> Result<(NaiveDate, Option<NaiveDate>), Error> {
     if input.end_date.is_some_and(|end| end < input.date) {
         return Err(Error::invalid("endDate: must not be before date"));
     }

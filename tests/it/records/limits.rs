@@ -87,7 +87,7 @@ async fn names_have_1_to_100_characters() {
 }
 
 #[tokio::test]
-async fn annotations_say_1_to_2000_characters_of_days_that_can_be_meant() {
+async fn annotations_say_1_to_2000_characters_of_days_that_every_field_takes() {
     let desk = Desk::new().await;
     let (path, body) = (desk.of("annotations"), json!({ "date": "2026-11-01", "text": "x" }));
     let cases = [
@@ -99,15 +99,15 @@ async fn annotations_say_1_to_2000_characters_of_days_that_can_be_meant() {
         ("category", json!("é".repeat(51))),
         ("category", json!("a\nb")),
         ("date", json!("2026-02-30")),
-        ("date", json!("1999-12-31")),
-        ("date", json!("2029-12-31")),
+        ("date", json!("1899-12-31")),
+        ("date", json!("2201-01-01")),
         ("date", json!("9999-12-31")),
         ("date", json!("+12026-01-01")),
         ("date", json!("2026-11-01T00:00:00Z")),
         ("date", json!("2026-W01-1")),
         ("date", json!(20_261_101)),
         ("endDate", json!("2026-10-31")),
-        ("endDate", json!("2099-01-01")),
+        ("endDate", json!("2201-01-01")),
         ("endDate", json!("")),
         ("source", json!("system")),
         ("id", json!("x")),
@@ -118,12 +118,29 @@ async fn annotations_say_1_to_2000_characters_of_days_that_can_be_meant() {
     desk.refused(&path, &json!({ "text": "x" }), "date").await;
     desk.refused(&path, &json!({ "date": "2026-11-01" }), "text").await;
     assert_eq!(desk.owner.listed(&path).await, [] as [Value; 0]);
-    let longest = json!({ "date": "2000-01-01", "text": "𝒳".repeat(2000), "category": "𝒳".repeat(50) });
+    let longest = json!({ "date": "1900-01-01", "text": "𝒳".repeat(2000), "category": "𝒳".repeat(50) });
     desk.owner.post(&path, &longest).await.expect(201);
     let id = desk.owner.made(&path, &with(&body, "endDate", json!("2026-11-02"))).await;
     let answer =
         desk.owner.put(&format!("{path}/{id}"), &with(&body, "endDate", json!("2026-10-31"))).await.expect(400);
     assert!(answer.hint().starts_with("endDate"));
+}
+
+#[tokio::test]
+async fn the_days_of_a_note_have_one_range() {
+    let desk = Desk::new().await;
+    let path = desk.of("annotations");
+    for field in ["date", "endDate"] {
+        for wrong in ["tomorrow", "2026-02-30", "1899-12-31", "2201-01-01", "9999-12-31"] {
+            let body = with(&json!({ "date": "2026-11-01", "text": "x" }), field, json!(wrong));
+            let hint = desk.owner.post(&path, &body).await.expect(400).hint().to_owned();
+            let range = "must be a calendar date, YYYY-MM-DD, from 1900-01-01 to 2200-12-31";
+            assert_eq!(hint, format!("{field}: {range}"), "{wrong}");
+        }
+    }
+    for day in ["1900-01-01", "1999-12-31", "2099-01-01", "2200-12-31"] {
+        desk.owner.post(&path, &json!({ "date": day, "text": "x" })).await.expect(201);
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use api::{
     annotations::{Annotation, AnnotationSource},
     answer::List,
     error::ApiError,
-    models::parse_day,
+    models::{FIRST_DAY, LAST_DAY, parse_day},
 };
 use chrono::NaiveDate;
 use common::compute::in_place;
@@ -125,8 +125,8 @@ fn form(opened: &Opened<'_>, action: &str, day: NaiveDate, note: Option<&Annotat
                 input type="hidden" name=(forms::VERSION) value=(note.etag);
             }
             div.fields {
-                label { "Day" input type="date" name="date" required value=[date]; }
-                label { "Last day, for a range" input type="date" name="endDate" value=[end]; }
+                label { "Day" input type="date" name="date" required value=[date] min=(FIRST_DAY) max=(LAST_DAY); }
+                label { "Last day, for a range" input type="date" name="endDate" value=[end] min=(FIRST_DAY) max=(LAST_DAY); }
                 label { "Category, if you like" input type="text" name="category" maxlength="50" value=[category]; }
             }
             label { "Note" textarea name="text" required maxlength="2000" rows="3" { (text.unwrap_or_default()) } }

@@ -1,6 +1,9 @@
 //! Share links: those that are there, and the form that makes one.
 
-use api::sharing::ShareLink;
+use api::{
+    models::{FIRST_DAY, LAST_DAY},
+    sharing::ShareLink,
+};
 use maud::{Markup, html};
 use pages::page::words::time;
 use poem::http::Method;
@@ -91,7 +94,7 @@ fn form(opened: &Opened<'_>, known: &Known) -> Markup {
             (opened.form(MAKE))
             div.fields {
                 label { "Name, which readers see" input type="text" name="name" maxlength="100" value=[kept("name")]; }
-                label { "Last day (UTC); empty: until you revoke it" input type="date" name="ends" value=[kept("ends")]; }
+                label { "Last day (UTC); empty: until you revoke it" input type="date" name="ends" value=[kept("ends")] min=(FIRST_DAY) max=(LAST_DAY); }
             }
             (days(opened, sent))
             (traffic(opened, known, sent))
@@ -125,8 +128,8 @@ fn days(opened: &Opened<'_>, sent: Option<&Sent>) -> Markup {
             label.choice { input type="radio" name="days" value="choice" checked[!is_fixed]; "Readers choose, up to 16 months back" }
             label.choice { input type="radio" name="days" value="fixed" checked[is_fixed]; "Only these days, without a comparison" }
             div.fields {
-                label { "First day" input type="date" name="startDate" value=[start]; }
-                label { "Last day" input type="date" name="endDate" value=[end]; }
+                label { "First day" input type="date" name="startDate" value=[start] min=(FIRST_DAY) max=(LAST_DAY); }
+                label { "Last day" input type="date" name="endDate" value=[end] min=(FIRST_DAY) max=(LAST_DAY); }
             }
         }
     }
