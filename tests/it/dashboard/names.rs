@@ -113,11 +113,13 @@ async fn page_addresses_are_shown_as_people_read_them() {
     for (row, (path, _)) in planted.iter().enumerate() {
         controls.plant(&key(row), &format!("{host}{path}"));
     }
+    controls.plant(&key(7), "https://ann:secret@WWW.northmoor.example/Caf\u{e9}\u{200b}/%d7%a9");
     let days = "startDate=2026-09-01&endDate=2026-09-28";
     let shown = browser.get(&format!("{at}/pages?{days}")).await.expect(200);
     for (path, name) in planted {
         holds(&shown, &[format!("<bdi dir=\"ltr\">/{name}</bdi></a>"), format!("title=\"{host}{path}\"")]);
     }
+    holds(&shown, &["title=\"https://WWW.northmoor.example/Caf\u{e9}%E2%80%8B/%d7%a9\"".to_owned()]);
     let to = "page=https%3A~1~1www.northmoor.example~1%25D7%25A9%25D7%259C%25D7%2595%25D7%259D";
     holds(&shown, &[to.to_owned()]);
     let shared = shared_page(&app.actor("owner").await, &at[3..]).await;

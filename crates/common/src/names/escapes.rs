@@ -51,6 +51,21 @@ pub fn readable(text: &str) -> String {
     readable
 }
 
+/// Returns the text as it is, in which what nobody sees is escaped, and so are spaces other than the plain one and characters that look like
+/// slashes.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for (letter, is_seen) in judged(text.chars()) {
+        if letter == ' ' || is_seen && !letter.is_whitespace() && !LIKE_SLASHES.contains(letter) {
+            visible.push(letter);
+        } else {
+            visible.extend(escaped(letter.encode_utf8(&mut [0; 4])));
+        }
+    }
+    visible
+}
+
 /// Returns whether a decoded character reads as itself. A letter or digit in ASCII needs no escape, and could become a part of another one.
 fn is_readable(letter: char) -> bool {
     !letter.is_ascii_alphanumeric() && !RESERVED.contains(letter)
@@ -157,6 +172,18 @@ mod tests {
             ("a\u{2044}b\u{ff0f}c", "a%E2%81%84b%EF%BC%8Fc"),
         ] {
             assert_eq!(readable(text), shown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_as_it_is_hides_nothing() {
+        for (text, shown) in [
+            ("/%D7%A9 b/é/שלום?c=%41", "/%D7%A9 b/é/שלום?c=%41"),
+            ("/\u{202e}gnp\u{200b}.exe\n", "/%E2%80%AEgnp%E2%80%8B.exe%0A"),
+            ("a\u{a0}b\u{2044}c", "a%C2%A0b%E2%81%84c"),
+            ("/می\u{200c}خ", "/می\u{200c}خ"),
+        ] {
+            assert_eq!(visible(text), shown, "{text:?}");
         }
     }
 

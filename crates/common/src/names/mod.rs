@@ -10,6 +10,8 @@ pub mod sites;
 struct Address<'t> {
     /// The scheme, or nothing in a text without one.
     scheme: &'t str,
+    /// The user with its password, or nothing.
+    user: &'t str,
     host: &'t str,
     /// The port with its colon, or nothing.
     port: &'t str,
@@ -21,10 +23,10 @@ impl<'t> Address<'t> {
     fn of(text: &'t str) -> Self {
         let (scheme, after) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)).unwrap_or(("", text));
         let (authority, rest) = after.split_at(after.find(['/', '?', '#', '\\']).unwrap_or(after.len()));
-        let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+        let (user, place) = authority.rsplit_once('@').unwrap_or(("", authority));
         let port = place.rfind(':').filter(|colon| place[colon + 1..].chars().all(|digit| digit.is_ascii_digit()));
         let (host, port) = place.split_at(port.unwrap_or(place.len()));
-        Self { scheme, host, port, rest }
+        Self { scheme, user, host, port, rest }
     }
 
     /// Returns whether the address is one of the web.

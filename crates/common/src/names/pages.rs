@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Address,
-    escapes::{escaped, readable},
+    escapes::{escaped, readable, visible},
     hosts,
 };
 
@@ -62,7 +62,7 @@ pub fn shown_form(address: &str) -> Option<String> {
 /// percent-encoded with the host in punycode. Equal ones are returned once.
 #[must_use]
 pub fn written_forms(part: &str) -> Vec<String> {
-    let Address { scheme, host, port, rest } = Address::of(part);
+    let Address { scheme, host, port, rest, .. } = Address::of(part);
     let start = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
     let with_host =
         start + &escaped(&hosts::ascii(host)).collect::<String>() + port + &escaped(rest).collect::<String>();
@@ -87,10 +87,18 @@ fn named(address: &str, with_host: bool) -> String {
 /// Returns the address of a page without credentials, and with nothing decoded.
 #[must_use]
 pub fn address(page: &str) -> String {
-    let Address { scheme, host, port, rest } = Address::of(page);
+    let Address { scheme, host, port, rest, .. } = Address::of(page);
     let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
     let rest: String = escaped(rest).collect();
     scheme + &hosts::ascii(host) + port + &rest
+}
+
+/// Returns the address of a page exactly as it was found, without credentials. What nobody sees is escaped.
+#[must_use]
+pub fn exact(page: &str) -> String {
+    let Address { user, .. } = Address::of(page);
+    let without = if user.is_empty() { page.to_owned() } else { page.replacen(&format!("{user}@"), "", 1) };
+    visible(&without)
 }
 
 /// The host and the port, by which pages are of one host.
@@ -169,6 +177,19 @@ mod tests {
             names(["https://a.example/%d7%a9", "https://a.example/%D7%A9"]),
             ["https://a.example/%d7%a9", "https://a.example/%D7%A9"]
         );
+    }
+
+    #[test]
+    fn an_exact_address_is_the_one_that_was_found_without_credentials() {
+        for (page, exact_form) in [
+            ("https://WWW.Shop.example/%d7%a9?A=%41#é", "https://WWW.Shop.example/%d7%a9?A=%41#é"),
+            ("https://bücher.example/läden/", "https://bücher.example/läden/"),
+            ("https://ann:secret@shop.example/@ann:secret@", "https://shop.example/@ann:secret@"),
+            ("https://shop.example/\u{202e}gnp\u{200b}", "https://shop.example/%E2%80%AEgnp%E2%80%8B"),
+            ("no address", "no address"),
+        ] {
+            assert_eq!(exact(page), exact_form);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use api::{
     models::{Presence, TableCoverage},
     params::Metric,
 };
-use common::names::pages::{Pages, address};
+use common::names::pages::{Pages, exact};
 use maud::{Markup, html};
 
 use super::{
@@ -177,9 +177,9 @@ pub fn name(table: Table, pages: &Pages, key: &str) -> Markup {
     }
 }
 
-/// The title of a row: all of its key. The address of a page has no credentials.
+/// The title of a row: all of its key. The address of a page is the one that was found, without credentials.
 pub fn title(table: Table, key: &str) -> String {
-    if table == Table::Pages { address(key) } else { key.to_owned() }
+    if table == Table::Pages { exact(key) } else { key.to_owned() }
 }
 
 /// Draws the name of a page among others, from left to right in every script. Where it has no room, it breaks after a slash first.

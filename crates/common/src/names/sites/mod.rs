@@ -72,7 +72,7 @@ impl fmt::Display for SiteName {
 /// Returns the name of a site alone: its host, its port, and its path if it has one.
 #[must_use]
 pub fn name(site_url: &str) -> String {
-    let Address { scheme, host, port, rest } = parts(site_url);
+    let Address { scheme, host, port, rest, .. } = parts(site_url);
     let name = hosts::shown(host) + port + &readable(rest.trim_end_matches('/'));
     match scheme.to_ascii_lowercase().as_str() {
         _ if name.is_empty() => escaped(site_url).collect(),
@@ -126,7 +126,7 @@ fn marked(sites: &[&str], names: &[SiteName], other: impl Fn(&str) -> SiteName) 
 /// Returns the search engine's identifier of a site without credentials, and with nothing decoded.
 #[must_use]
 pub fn address(site_url: &str) -> String {
-    let Address { scheme, host, port, rest } = parts(site_url);
+    let Address { scheme, host, port, rest, .. } = parts(site_url);
     let start = match scheme {
         _ if site_url.starts_with(DOMAIN) => DOMAIN.to_owned(),
         "" => String::new(),
