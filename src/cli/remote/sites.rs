@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
+    ptr,
     time::{Duration, Instant},
 };
 
 use clap::Args;
 use common::{
-    names::sites::{SiteName, address, among, is_found_by, is_named, is_shown_as},
+    names::sites::{SiteName, address, addresses, among, is_found_by, is_named, is_shown_as},
     plain_text::quoted,
 };
 use serde::{Deserialize, Serialize};
@@ -175,13 +176,21 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
     let mut found = having(&|site, name| site.id == wanted || is_shown_as(&site.site_url, name, wanted));
     found.truncate(1);
     if found.is_empty() {
+        found = having(&|site, _| address(&site.site_url) == wanted);
+    }
+    if found.is_empty() {
         found = having(&|site, _| is_named(&site.site_url, wanted));
     }
     if found.is_empty() && !part.trim_matches('/').is_empty() {
         found = having(&|site, _| is_found_by(&site.site_url, part));
     }
+    let called = addresses(&all.iter().map(|site| site.site_url.as_str()).collect::<Vec<_>>());
+    let called = |site: &Property| {
+        let place = all.iter().position(|other| ptr::eq(other, site));
+        place.map_or_else(|| address(&site.site_url), |place| called[place].clone())
+    };
     let listed = |sites: &[&Property]| {
-        let names = sites.iter().take(NAMED).map(|site| short(&address(&site.site_url))).collect::<Vec<_>>().join(", ");
+        let names = sites.iter().take(NAMED).map(|site| short(&called(site))).collect::<Vec<_>>().join(", ");
         let more = sites.len().saturating_sub(NAMED);
         if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
     };

@@ -30,10 +30,11 @@ pub async fn find(db: &impl ConnectionTrait, member: &Member, text: &str, now: D
         [] => Err(Error::NotFound),
         [one] => listed.get(*one).map(|site| site.id).ok_or(Error::NotFound),
         several => {
-            let sites: Vec<String> = several.iter().map(|index| sites::address(sites.addresses[*index])).collect();
+            let all = sites::addresses(&sites.addresses);
+            let several: Vec<&str> = several.iter().map(|index| all[*index].as_str()).collect();
             Err(Error::invalid(format!(
                 "property: several properties have this name; give one of {}",
-                sites.join(", ")
+                several.join(", ")
             )))
         }
     }
@@ -95,14 +96,15 @@ impl<'a> Sites<'a> {
         Self { names: sites::among(&addresses), addresses }
     }
 
-    /// Returns the indexes of the sites that `text` fits best: the site URL itself or what is shown of it; then the whole domain; then
-    /// sites of that name; then sites whose names differ by `www.` only.
+    /// Returns the indexes of the sites that `text` fits best: the site URL itself or what is shown of it; then its address without
+    /// credentials; then the whole domain; then sites of that name; then sites whose names differ by `www.` only.
     fn named(&self, text: &str) -> Vec<usize> {
         let text = text.trim();
         let key = sites::key(text);
         let sites = &self.addresses;
-        let fits: [&dyn Fn(usize) -> bool; 4] = [
+        let fits: [&dyn Fn(usize) -> bool; 5] = [
             &|at| sites::is_shown_as(sites[at], &self.names[at], text),
+            &|at| text == sites::address(sites[at]),
             &|at| Kind::of(sites[at]) == Some(Kind::WholeDomain) && sites::is_named(sites[at], text),
             &|at| sites::is_named(sites[at], text),
             &|at| bare(&sites::key(sites[at])) == bare(&key),
@@ -174,6 +176,11 @@ mod tests {
             "https://ann:secret@xn--bcher-kva.test:81/l%C3%A4den/",
             "https://xn--80ak6aa92e.test/",
             "android-app://com.a.test/",
+            "https://ann:secret@c.test/",
+            "https://ann:other@c.test/",
+            "https://bob@c.test/",
+            "https://C.test/",
+            "https://c.test/",
         ]);
         for (index, name) in sites.names.iter().enumerate() {
             assert_eq!(sites.named(&name.to_string()), [index], "{name}");

@@ -73,6 +73,28 @@ async fn sites_of_one_name_are_told_apart_where_they_meet() {
 }
 
 #[tokio::test]
+async fn sites_that_look_the_same_are_told_apart_in_every_list() {
+    let app = TestApp::start(|_| {}).await;
+    let alike = [
+        ("https://www.ledgerline.example/", "https://ann:secret@northmoor.example/"),
+        ("sc-domain:harbourpost.example", "https://Northmoor.example/"),
+        ("sc-domain:northmoor.example", "https://northmoor.example/"),
+    ];
+    rename(&app, &alike).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let account = browser.get("/account").await.expect(200);
+    let choice = format!("/account/search/{}", &account.between("/account/search/", "\"")[0][..36]);
+    for page in ["/", "/account", &choice] {
+        let shown = browser.get(page).await.expect(200);
+        for address in ["https://ann:…@northmoor.example/", "https://Northmoor.example/", "https://northmoor.example/"]
+        {
+            holds(&shown, &[format!("<bdi dir=\"ltr\">{address}</bdi>")]);
+        }
+        assert!(!shown.body.contains("secret"), "{page}: {}", shown.body);
+    }
+}
+
+#[tokio::test]
 async fn a_site_is_found_by_both_forms_of_its_name() {
     let app = TestApp::start(|_| {}).await;
     rename(&app, &[("https://www.ledgerline.example/", "https://ann:secret@xn--bcher-kva.example:81/l%C3%A4den/")])

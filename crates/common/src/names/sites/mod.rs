@@ -1,10 +1,15 @@
 //! Names of sites: of the properties of a search engine, which names them `sc-domain:HOST` or by a URL prefix.
 
-use std::{collections::HashSet, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
+
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use super::{
     Address,
-    escapes::{escaped, readable},
+    escapes::{escaped, readable, visible},
     hosts,
 };
 
@@ -95,9 +100,36 @@ pub fn with_kinds(sites: &[&str]) -> Vec<SiteName> {
     by_address(sites, &own)
 }
 
-/// The names, with the address instead of each that several sites have.
+/// The names. Instead of each that several sites have, there is the address, or else the address as it was found, or else that with a number.
 fn by_address(sites: &[&str], names: &[SiteName]) -> Vec<SiteName> {
-    marked(sites, names, |site| SiteName { name: address(site), kind: None })
+    let whole = |name: String| SiteName { name, kind: None };
+    let by_address = marked(sites, names, |site| whole(address(site)));
+    numbered(sites, marked(sites, &by_address, |site| whole(as_found(site))))
+}
+
+/// The names, with a number after each that several sites have, which differ in a password only. One site that is listed twice has one name.
+fn numbered(sites: &[&str], mut names: Vec<SiteName>) -> Vec<SiteName> {
+    let mut same: HashMap<String, Vec<&str>> = HashMap::new();
+    for (site, name) in sites.iter().zip(&names) {
+        let same = same.entry(name.to_string()).or_default();
+        if !same.contains(site) {
+            same.push(site);
+        }
+    }
+    for (site, name) in sites.iter().zip(&mut names) {
+        let same = same.get(&name.to_string()).map(Vec::as_slice).unwrap_or_default();
+        if let (Some(place), true) = (same.iter().position(|one| one == site), same.len() > 1) {
+            name.name = format!("{} ({})", name.name, place + 1);
+        }
+    }
+    names
+}
+
+/// Returns the addresses of the sites of a list, in its order. What differs is shown where sites have one address.
+#[must_use]
+pub fn addresses(sites: &[&str]) -> Vec<String> {
+    let own: Vec<SiteName> = sites.iter().map(|site| SiteName { name: address(site), kind: None }).collect();
+    by_address(sites, &own).iter().map(ToString::to_string).collect()
 }
 
 /// The name of a site among others, of which it may be one.
@@ -107,20 +139,21 @@ pub fn name_among(site_url: &str, others: &[&str]) -> SiteName {
     among(&all).swap_remove(0)
 }
 
-/// The names, with those replaced that several sites have.
+/// The names, with those replaced that several sites have. Names that differ in the form of their letters only look the same.
 fn marked(sites: &[&str], names: &[SiteName], other: impl Fn(&str) -> SiteName) -> Vec<SiteName> {
+    let looks: Vec<String> = names.iter().map(|name| name.to_string().nfc().collect()).collect();
     let mut once = HashSet::new();
     let mut several = HashSet::new();
-    let differing: HashSet<(&str, String)> = sites.iter().copied().zip(names.iter().map(ToString::to_string)).collect();
-    for (_, name) in differing {
-        if !once.insert(name.clone()) {
-            several.insert(name);
+    let differing: HashSet<(&str, &str)> = sites.iter().copied().zip(looks.iter().map(String::as_str)).collect();
+    for (_, look) in differing {
+        if !once.insert(look) {
+            several.insert(look);
         }
     }
-    let marked = |(site, name): (&&str, &SiteName)| {
-        if several.contains(&name.to_string()) { other(site) } else { name.clone() }
+    let marked = |(index, site): (usize, &&str)| {
+        if several.contains(looks[index].as_str()) { other(site) } else { names[index].clone() }
     };
-    sites.iter().zip(names).map(marked).collect()
+    sites.iter().enumerate().map(marked).collect()
 }
 
 /// Returns the search engine's identifier of a site without credentials, and with nothing decoded.
@@ -135,6 +168,16 @@ pub fn address(site_url: &str) -> String {
     format!("{start}{}{port}{}", hosts::ascii(host), escaped(rest).collect::<String>())
 }
 
+/// The search engine's identifier of a site as it was found: with its user, its capitals and its marks, but without the password.
+fn as_found(site_url: &str) -> String {
+    let user = parts(site_url).user;
+    let shown = match user.split_once(':') {
+        Some((name, _)) => site_url.replacen(&format!("{user}@"), &format!("{name}:…@"), 1),
+        None => site_url.to_owned(),
+    };
+    if is_nfc(&shown) { visible(&shown) } else { escaped(&shown).collect() }
+}
+
 /// Returns the form of a name, or of a search engine's identifier, by which sites are of one name: a host in Unicode or in ASCII, in
 /// capitals or not, is one host.
 #[must_use]
@@ -146,7 +189,7 @@ pub fn key(text: &str) -> String {
 /// Returns whether `text` is exactly what is shown of the site, whose name in its list is `name`, or is its identifier.
 #[must_use]
 pub fn is_shown_as(site_url: &str, name: &SiteName, text: &str) -> bool {
-    text == site_url || text == address(site_url) || text == name.to_string()
+    text == site_url || text == name.to_string()
 }
 
 /// Returns whether `text` names the site, in Unicode or in ASCII, with its kind or without one.
@@ -168,8 +211,9 @@ pub fn is_found_by(site_url: &str, text: &str) -> bool {
     let rest = rest.trim_end_matches('/');
     let names = [hosts::unicode(host), hosts::ascii(host)].map(|host| host + port);
     let names = names.map(|place| [readable(rest), rest.to_owned()].map(|rest| (place.clone() + &rest).to_lowercase()));
-    let without_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let plain = without_scheme.strip_prefix(DOMAIN).unwrap_or(without_scheme).trim_end_matches('/');
+    let wanted = parts(text);
+    let plain = [wanted.host, wanted.port, wanted.rest].concat();
+    let plain = plain.trim_end_matches('/');
     let wanted = [plain.to_lowercase(), readable(plain).to_lowercase(), hosts::unicode(plain)];
     names.iter().flatten().any(|name| wanted.iter().any(|wanted| name.contains(wanted.as_str())))
 }

@@ -73,6 +73,46 @@ fn sites_of_one_name_are_told_apart_where_they_meet() {
 }
 
 #[test]
+fn sites_that_differ_in_user_capitals_or_marks_only_are_told_apart() {
+    for (sites, names) in [
+        (
+            ["https://ann@shop.example/", "https://bob@shop.example/"],
+            ["https://ann@shop.example/", "https://bob@shop.example/"],
+        ),
+        (
+            ["https://ann:secret@shop.example/", "https://shop.example/"],
+            ["https://ann:…@shop.example/", "https://shop.example/"],
+        ),
+        (
+            ["https://ann:secret@shop.example/", "https://ann:other@shop.example/"],
+            ["https://ann:…@shop.example/ (1)", "https://ann:…@shop.example/ (2)"],
+        ),
+        (["https://Shop.example/", "https://shop.example/"], ["https://Shop.example/", "https://shop.example/"]),
+        (
+            ["https://b\u{fc}cher.example/", "https://xn--bcher-kva.example/"],
+            ["https://b\u{fc}cher.example/", "https://xn--bcher-kva.example/"],
+        ),
+        (
+            ["https://sh\u{200b}op.example/", "https://shop.example/"],
+            ["https://sh%E2%80%8Bop.example/", "https://shop.example/"],
+        ),
+        (
+            ["https://b\u{fc}cher.example/", "https://bu\u{308}cher.example/"],
+            ["https://b\u{fc}cher.example/", "https://bu%CC%88cher.example/"],
+        ),
+        (
+            ["https://shop.example/caf%C3%A9/", "https://shop.example/cafe%CC%81/"],
+            ["https://shop.example/caf%C3%A9/", "https://shop.example/cafe%CC%81/"],
+        ),
+        (["https://shop.example/a", "https://shop.example/a/"], ["https://shop.example/a", "https://shop.example/a/"]),
+    ] {
+        assert_eq!(shown(sites), names);
+        let chosen: Vec<String> = with_kinds(&sites).iter().map(ToString::to_string).collect();
+        assert_eq!(chosen, names);
+    }
+}
+
+#[test]
 fn every_name_that_is_shown_finds_its_site() {
     let sites = [
         "sc-domain:shop.example",
@@ -90,6 +130,10 @@ fn every_name_that_is_shown_finds_its_site() {
         "android-app://ann:secret@com.shop.example/",
         "https:///",
         "a\u{7f} b",
+        "https://ann@other.example/",
+        "https://bob@other.example/",
+        "https://Other.example/",
+        "https://other.example/",
     ];
     for names in [among(&sites), with_kinds(&sites)] {
         for (index, name) in names.iter().enumerate() {
