@@ -56,6 +56,23 @@ async fn a_question_that_cannot_be_answered_says_why() {
 }
 
 #[tokio::test]
+async fn a_share_link_refuses_saved_filters() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let filters = serde_json::json!([{ "dimension": "country", "operator": "equals", "value": "usa" }]);
+    let preset = owner.made("/api/filter-presets", &serde_json::json!({ "name": "Mine", "filters": filters })).await;
+    let link = owner.post(&format!("/api/properties/{property}/share-links"), &serde_json::json!({})).await.expect(201);
+    let shared = format!("/share/{}", link.json["data"]["token"].as_str().unwrap());
+    for browser in [Browser::anonymous(&app), Browser::signed_in(&app, "owner").await] {
+        browser.get(&shared).await.expect(200);
+        let refused = browser.get(&format!("{shared}?preset={preset}")).await.expect(400);
+        assert!(refused.body.contains("preset: not a parameter here; open the page without it"), "{}", refused.body);
+        assert!(refused.body.contains("Start again"), "{}", refused.body);
+    }
+}
+
+#[tokio::test]
 async fn while_the_search_engine_is_away_the_rest_of_the_page_says_so() {
     let app = TestApp::start(faults::impatient).await;
     let browser = Browser::signed_in(&app, "owner").await;

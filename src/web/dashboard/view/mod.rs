@@ -1,6 +1,7 @@
 //! The state of a page. Its address holds all of it, so that a link, a bookmark and the back button lead to the same numbers: the
 //! conditions are in its path, everything else in its query string.
 
+mod known;
 mod links;
 mod tracking;
 
@@ -21,7 +22,7 @@ use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use self::tracking::is_tracking;
+use self::{known::known, tracking::is_tracking};
 use super::{
     address::{self, Address, MOST_BYTES},
     kind,
@@ -60,8 +61,8 @@ pub struct View {
 }
 
 impl View {
-    /// Reads the state from an address. A page takes the parameters of the question, `preset`, `period`, `metric`, `done`, and its own
-    /// `names`.
+    /// Reads the state from an address. A page takes the parameters of the question, `period`, `metric`, and its own `names`. Those of people
+    /// also take `preset` and `done`, which mean nothing to readers of a share link.
     ///
     /// # Errors
     /// `invalid_request` for an unknown name, for a name that comes twice, for a value that is not allowed, and for too long conditions.
@@ -69,13 +70,10 @@ impl View {
         let address =
             Address::of(path).ok_or_else(|| ApiError::invalid("filters", "the address holds none that can be read"))?;
         let pairs = decoded(query).ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
-        let known = || {
-            OF_THE_API.into_iter().chain(["filters", "preset", "period", "metric", "done"]).chain(names.iter().copied())
-        };
         let mut given = BTreeMap::new();
         // A form also sends the fields that were left empty.
         for (name, value) in pairs.into_iter().filter(|(name, value)| !value.is_empty() && !is_tracking(name)) {
-            let name = known()
+            let name = known(path, &address, names)
                 .find(|known| *known == name)
                 .ok_or_else(|| ApiError::invalid(&name, "not a parameter here; open the page without it"))?;
             if given.insert(name, value).is_some() {
