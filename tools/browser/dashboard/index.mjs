@@ -77,6 +77,7 @@ export default async function dashboard(browser, step) {
     });
     await step('states: nothing connected, nothing tracked', () => states.ofNewcomers(browser, service));
     await step('states: no data, not final, refused, not of this kind of search', () => states.ofQuestions({ page, plain }, service));
+    await step('states: the session ended while a note was written', () => states.ofEndedSessions(browser, service));
     await step('states: locked, no right to write', () => states.ofRights(browser, service));
     await step('states: link ended', () => states.ofLinks({ page, plain }, service));
     await step('states: disconnected, for the owner and for a member', () => states.disconnected(browser, service, { page, plain }));

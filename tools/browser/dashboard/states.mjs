@@ -62,6 +62,33 @@ export async function ofQuestions(people, service) {
   await state(people, 'unknown', `${service.url}/p/none`, 404, 'There is no site here that you can open.');
 }
 
+/** The state of a note that is sent after the session ended: it comes back, and is sent again after a sign-in in another tab. */
+export async function ofEndedSessions(browser, service) {
+  const people = await both(browser, service, 'owner');
+  const { id } = await site(people.page, service, 'northmoor');
+  const text = 'A relaunch & "more" of <it>,\non two lines';
+  for (const one of [people.page, people.plain]) {
+    await one.goto(`${service.url}/p/${id}/notes`);
+    await one.locator('textarea[name=text]').fill(text);
+    await one.context().clearCookies();
+    await one.getByRole('button', { name: 'Add', exact: true }).click();
+    await one.getByRole('heading', { name: 'You are no longer signed in' }).waitFor();
+    holds(await one.locator('textarea[name=text]').inputValue() === text, 'the note came back in another form');
+  }
+  await lookAtBoth(people, 'state-session-ended');
+  for (const one of [people.page, people.plain]) {
+    const opened = one.context().waitForEvent('page');
+    await one.getByRole('link', { name: 'Sign in, in another tab' }).click();
+    const other = await opened;
+    await other.getByRole('button', { name: /^Demo owner/i }).first().click();
+    await other.getByRole('heading', { name: 'northmoor.example' }).waitFor();
+    await one.getByRole('button', { name: 'Send it again' }).click();
+    await one.getByText('Added.').waitFor();
+    holds((await one.locator('.note').allTextContents()).includes(text), 'the note was not written');
+    await one.context().close();
+  }
+}
+
 /** The states of rights: locked, and no right to write. */
 export async function ofRights(browser, service) {
   const lapsed = await both(browser, service, 'lapsed');
