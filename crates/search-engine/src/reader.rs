@@ -261,16 +261,17 @@ impl Reader {
             running.keep(|| self.cache.put(key.to_owned(), reading.clone(), reading.bytes(), expires_at));
             return Ok(Some(reading));
         }
-        let (wider, reading) = match wider {
-            Some((wider, reading)) => (wider, reading.await?),
-            None => match self.elsewhere_by_day(request, running).await? {
-                Some(found) => found,
-                None => {
-                    let Some(wider) = request.among_days() else { return Ok(None) };
-                    let reading = self.clone().made_for_parts(wider.clone()).await?;
-                    (wider, reading)
-                }
-            },
+        let known = match wider {
+            Some((wider, reading)) => Some((wider, reading.await?)),
+            None => self.elsewhere_by_day(request, running).await?,
+        };
+        let (wider, reading) = if let Some(known) = known {
+            known
+        } else if let Some(wider) = request.among_days() {
+            let reading = self.clone().made_for_parts(wider.clone()).await?;
+            (wider, reading)
+        } else {
+            return Ok(None);
         };
         let (own, wide) = (request.clone(), wider.query.clone());
         let part = beside(move || own.part_of(&wide, &reading)).await.map_err(SearchEngineError::from)?;

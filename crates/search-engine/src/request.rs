@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The most rows of one page of an answer. A request that may have more costs several.
-const ROWS_OF_A_PAGE: usize = 25_000;
+const ROWS_OF_A_PAGE: u32 = 25_000;
 
 /// More countries than the search engine names, and more devices.
 const COUNTRIES: i64 = 250;
@@ -68,10 +68,10 @@ impl Request {
         };
         let holds = start_date <= query.start_date && query.end_date <= end_date;
         let is_wider = holds && (start_date, end_date) != (query.start_date, query.end_date);
-        if !is_wider || query.data_state != DataState::Final || rows > ROWS_OF_A_PAGE as i64 {
+        if !is_wider || query.data_state != DataState::Final || rows > i64::from(ROWS_OF_A_PAGE) {
             return None;
         }
-        let row_limit = row_limit(&dimensions).unwrap_or(ROWS_OF_A_PAGE);
+        let row_limit = row_limit(&dimensions).unwrap_or(ROWS_OF_A_PAGE as usize);
         let query = QueryRequest { start_date, end_date, dimensions, row_limit, ..query.clone() };
         Some(Self { query, among: None, ..self.clone() })
     }

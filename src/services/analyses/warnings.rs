@@ -93,13 +93,13 @@ mod tests {
 
     #[test]
     fn a_part_of_an_address_is_no_page() {
+        use FilterDimension::{Page, Query};
+        use FilterOperator::{Contains, Equals, MatchesRegex, NotContains, OrList};
         let warned = |dimension, operator, value: &str, kept: usize| {
             let condition = FilterCondition { dimension, operator, value: value.to_owned(), logic: None };
             let predicate = Predicate { kept, ..Predicate::of(vec![Expression::of(&[condition])]) };
             of_pages(&predicate).map(|warning| warning.text)
         };
-        use FilterDimension::{Page, Query};
-        use FilterOperator::{Contains, Equals, MatchesRegex, NotContains, OrList};
         for (operator, value, named) in [
             (Equals, "/products/tent", "\"/products/tent\""),
             (Equals, "www.example.com/a", "\"www.example.com/a\""),

@@ -88,7 +88,8 @@ fn rows_of_scans(node: &Value) -> u64 {
         .map(|name| node[name].as_f64().unwrap_or_default())
         .iter()
         .sum::<f64>();
-    let own = if is_scan { (rows * node["Actual Loops"].as_f64().unwrap()) as u64 } else { 0 };
+    let all = rows * node["Actual Loops"].as_f64().unwrap();
+    let own = if is_scan { format!("{all:.0}").parse().unwrap() } else { 0 };
     let below = node["Plans"].as_array().into_iter().flatten().map(rows_of_scans);
     below.fold(own, u64::max)
 }
@@ -97,11 +98,12 @@ fn rows_of_scans(node: &Value) -> u64 {
 async fn track(world: &World, person: Uuid, count: usize) -> Vec<Uuid> {
     let first = world.add_property(person, "https://site-0.test/", true).await;
     let first = property::Entity::find_by_id(first).one(&world.db).await.unwrap().unwrap();
-    let rows: Vec<property::Model> = (1..count)
+    let rows: Vec<property::Model> = (1_i64..)
+        .take(count - 1)
         .map(|index| property::Model {
             id: world.random.id(noon()),
             site_url: format!("https://site-{index}.test/"),
-            tracked_at: Some(noon() + TimeDelta::seconds(index as i64)),
+            tracked_at: Some(noon() + TimeDelta::seconds(index)),
             ..first.clone()
         })
         .collect();

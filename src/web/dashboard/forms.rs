@@ -13,6 +13,8 @@ use poem::{Body, http::Method};
 use serde_json::Value;
 use url::form_urlencoded;
 
+use super::labels::labelled;
+
 /// The largest form, in bytes. The longest text of a note may be percent-encoded.
 const LARGEST: usize = 256 * 1024;
 
@@ -233,7 +235,7 @@ fn told(refusal: &ApiError) -> Markup {
             Code::IdempotencyKeyReused => "This form was sent before, with something else in it. Send it again to write this, too.",
             Code::NotFound if refusal.hint.is_none() => "It is not there any more.",
             Code::SubscriptionRequired => { (hint) " " a href="/subscribe" { "Plans" } }
-            _ => (hint),
+            _ => (labelled(hint)),
         }
     }
 }

@@ -9,6 +9,7 @@ mod door;
 mod draw;
 mod forms;
 mod kind;
+mod labels;
 mod opened;
 mod parts;
 mod place;

@@ -11,6 +11,7 @@ use poem::{Response, http::header};
 use super::{
     door::{Door, Kept},
     draw::words,
+    labels::{is_about_days, labelled},
 };
 
 /// The reason why a page is not shown.
@@ -98,7 +99,7 @@ fn told(Refused { refusal, door, kept, again, .. }: &Refused) -> Option<(&'stati
             "This question cannot be answered",
             html! {
                 (hint(refusal))
-                @if door.is_some() { p { a.button href=(again) { "Start again" } } }
+                @if door.is_some() { (way_out(refusal, again)) }
             },
         ),
         (code, _) if code.status().is_server_error() && code != Code::Internal => (
@@ -115,6 +116,13 @@ fn told(Refused { refusal, door, kept, again, .. }: &Refused) -> Option<(&'stati
         ),
         _ => return None,
     })
+}
+
+/// The link to the page without its question, or without its days. The conditions are in the path, and stay.
+fn way_out(refusal: &ApiError, again: &str) -> Markup {
+    let is_about_days = refusal.hint.as_deref().is_some_and(is_about_days);
+    let (to, words) = if is_about_days { ("?", "Usual days") } else { (again, "Start again") };
+    html! { p { a.button href=(to) { (words) } } }
 }
 
 /// Returns whether a refusal is about a condition of the question that is no longer there, and not about the site.
@@ -151,5 +159,5 @@ fn alert(text: &str) -> Markup {
 }
 
 fn hint(refusal: &ApiError) -> Markup {
-    alert(refusal.hint.as_deref().unwrap_or(refusal.code.text()))
+    alert(&labelled(refusal.hint.as_deref().unwrap_or(refusal.code.text())))
 }

@@ -34,18 +34,23 @@ async fn a_question_that_cannot_be_answered_says_why() {
     let at = path(&browser, "northmoor").await;
     for (query, hint) in [
         ("color=red", "color: not a parameter here"),
-        ("startDate=2026-10-01", "endDate: "),
-        ("startDate=x&endDate=y", "startDate: "),
+        ("startDate=2026-10-01", "Last day: "),
+        ("startDate=x&endDate=y", "First day: "),
         ("period=ever", "period: must be one of"),
         ("filters=x", "filters: "),
         ("tab=x", "tab: must be queries or pages"),
         ("compare=x", "compare: "),
         ("classification=x", "classification: "),
-        ("startDate=2001-01-01&endDate=2001-02-01", "startDate: must not be before"),
+        ("startDate=2001-01-01&endDate=2001-02-01", "First day: must not be before"),
         ("offset=-1", "offset: not a parameter here"),
     ] {
         let page = browser.get(&format!("{at}?{query}")).await.expect(400);
-        assert!(page.body.contains(hint) && page.body.contains("Start again"), "{query}: {}", page.body);
+        assert!(
+            page.body.contains(hint)
+                && (page.body.contains("Start again") || page.body.contains("href=\"?\">Usual days")),
+            "{query}: {}",
+            page.body
+        );
         assert!(!page.body.contains("<script"), "{query}");
     }
     let unreadable = browser.get(&format!("{at}/where/bogus=1/overview")).await.expect(400);

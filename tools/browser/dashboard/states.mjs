@@ -58,7 +58,7 @@ export async function ofQuestions(people, service) {
   await state(people, 'not-final', `${root}?startDate=${today}&endDate=${today}`, 200, 'The search engine is still counting these days.');
   await state(people, 'not-final-counted', `${root}?dataState=all&period=last_7_days`, 200, 'not final: their numbers still grow');
   await state(people, 'filter-refused', `${root}?filters=x`, 400, 'filters: ');
-  await state(people, 'dates-refused', `${root}?startDate=2001-01-01&endDate=2001-02-01`, 400, 'startDate: must not be before');
+  await state(people, 'dates-refused', `${root}?startDate=2001-01-01&endDate=2001-02-01`, 400, 'First day: must not be before');
   await state(people, 'unknown', `${service.url}/p/none`, 404, 'There is no site here that you can open.');
 }
 

@@ -106,10 +106,10 @@ async fn a_link_that_is_refused_keeps_its_fields() {
     let fixed = [("days", "fixed"), ("startDate", "2026-10-28"), ("endDate", "2026-10-01")];
     for (changed, field) in [
         (&[][..], "name: "),
-        (&[("ends", "2026-01-01")], "expiresAt: must be in the future"),
-        (&[("ends", "tomorrow")], "expiresAt: "),
-        (&fixed, "window.startDate: must not be after endDate"),
-        (&[("days", "fixed")], "window.startDate: "),
+        (&[("ends", "2026-01-01")], "Open until: must be in the future"),
+        (&[("ends", "tomorrow")], "Open until: "),
+        (&fixed, "First day: must not be after Last day"),
+        (&[("days", "fixed")], "First day: "),
         (&[("filters", "no json")], "filters: "),
         (&[("classification", "x")], "classification: "),
     ] {
