@@ -13,6 +13,13 @@ pub(super) struct Refusal {
     pub allowed: String,
 }
 
+const WHOLE_PATH: &str = "a whole path: `~` and `$HOME` are expanded by shells only";
+
+/// Returns whether a path begins with what a shell would have replaced.
+fn is_of_a_shell(path: &str) -> bool {
+    path == "~" || path.starts_with("~/") || path.starts_with('$')
+}
+
 /// Refuses `setting` unless `holds`. What is allowed stands beside its field.
 pub(super) fn require(holds: bool, setting: &str) -> Result<(), Refusal> {
     allow(holds, setting, table::find(setting).map_or_else(String::new, |setting| setting.allowed.clone()))
@@ -42,6 +49,9 @@ impl Config {
             require(number.is_none_or(|number| setting.range.contains(&number)), &setting.name)?;
         }
         require(!self.data_dir.is_empty(), "data_dir")?;
+        allow(!is_of_a_shell(&self.data_dir), "data_dir", WHOLE_PATH)?;
+        let file = self.database.url.as_deref().and_then(|url| url.strip_prefix("sqlite:"));
+        allow(!file.is_some_and(|file| is_of_a_shell(file.trim_start_matches('/'))), "database.url", WHOLE_PATH)?;
         self.database.check()?;
         self.redis.check()?;
         self.mail.check()?;

@@ -28,8 +28,8 @@ pub(super) struct Setting {
 /// The kind of value that a variable's text becomes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A number or a boolean.
-    Plain,
+    Number,
+    Boolean,
     List,
     Text,
 }
@@ -112,7 +112,8 @@ fn collect(parent: &str, schema: &Value, defaults: &Value, found: &mut Vec<Setti
 impl Setting {
     fn new(name: String, schema: &Value, default: &Value) -> Self {
         let kind = match () {
-            () if is(schema, "integer") || is(schema, "boolean") => Kind::Plain,
+            () if is(schema, "integer") => Kind::Number,
+            () if is(schema, "boolean") => Kind::Boolean,
             () if is(schema, "array") => Kind::List,
             () => Kind::Text,
         };

@@ -116,7 +116,10 @@ pub async fn recognise<E: Endpoint>(
                     request.set_data(counted(&admitted));
                     request.set_data(admitted);
                 }
-                Err(error @ AdmissionError::Database(_)) => return Err(settings.failure(error)),
+                // Two sessions: sign-in would end here again.
+                Err(error @ (AdmissionError::Database(_) | AdmissionError::Repeated(_))) => {
+                    return Err(settings.failure(error));
+                }
                 // A stranger.
                 _ => {}
             }

@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use common::{digest::opaque_tag_of, random::Random};
+use common::{
+    digest::{as_sent, opaque_tag_of},
+    random::Random,
+};
 use entity::user;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait as _, ConnectionTrait, DbBackend, EntityTrait, QuerySelect, Select,
@@ -87,14 +90,6 @@ fn tags(mut list: &str) -> Option<Vec<&str>> {
         found.push(&list[..list.len() - rest.len()]);
         list = rest;
     }
-}
-
-/// Returns the tag as this service sent it: without the mark and the suffix that proxies add to tags of answers that they compress.
-fn as_sent(tag: &str) -> String {
-    let tag = tag.strip_prefix("W/").unwrap_or(tag);
-    let suffix = ["--gzip\"", "-gzip\"", ";gzip\"", "-br\"", ";br\"", "-zstd\"", "-deflate\""];
-    let plain = suffix.iter().find_map(|suffix| tag.strip_suffix(suffix));
-    plain.map_or_else(|| tag.to_owned(), |plain| format!("{plain}\""))
 }
 
 /// Returns the record's tag in the tag of an answer that shows more than the record's state.

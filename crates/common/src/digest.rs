@@ -33,7 +33,17 @@ pub fn opaque_tag_of(hash: Sha256) -> String {
 #[must_use]
 pub fn names_tag(list: &str, tag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    list.trim() == "*" || list.split(',').any(|listed| opaque(listed) == opaque(tag))
+    let is_named = |listed: &str| opaque(listed) == opaque(tag) || as_sent(listed.trim()) == opaque(tag);
+    list.trim() == "*" || list.split(',').any(is_named)
+}
+
+/// Returns the tag as this service sent it: without the mark and the suffix that proxies add to tags of answers that they compress.
+#[must_use]
+pub fn as_sent(tag: &str) -> String {
+    let tag = tag.strip_prefix("W/").unwrap_or(tag);
+    let suffix = ["--gzip\"", "-gzip\"", ";gzip\"", "-br\"", ";br\"", "-zstd\"", "-deflate\""];
+    let plain = suffix.iter().find_map(|suffix| tag.strip_suffix(suffix));
+    plain.map_or_else(|| tag.to_owned(), |plain| format!("{plain}\""))
 }
 
 /// Compares two strings in constant time.

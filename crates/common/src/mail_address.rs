@@ -30,6 +30,13 @@ pub fn in_ascii(text: &str) -> Option<String> {
     domain.split('.').zip(written.split('.')).all(is_itself).then(|| format!("{local}@{written}"))
 }
 
+/// Returns the form by which addresses are compared: that of [`in_ascii`] where there is one, without surrounding space, and with ASCII letters
+/// in lower case.
+#[must_use]
+pub fn key(address: &str) -> String {
+    in_ascii(address).unwrap_or_else(|| address.trim().to_owned()).to_ascii_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +65,11 @@ mod tests {
         ] {
             assert_eq!(in_ascii(text).as_deref(), expected, "{text}");
         }
+        let spellings = [" Ann@B\u{fc}ro.example", "ann@xn--bro-hoa.example", "ANN@bu\u{308}ro.Example "].map(key);
+        assert!(spellings.iter().all(|key| key == "ann@xn--bro-hoa.example"), "{spellings:?}");
+        assert_eq!(
+            [key(" \u{e4}nn@Example.org"), key("ann@te\u{17f}t.example")],
+            ["\u{e4}nn@example.org", "ann@te\u{17f}t.example"]
+        );
     }
 }

@@ -82,28 +82,36 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Options for a file that may have to be created.
+/// Options for a file that may have to be created. A link is refused: whoever owns the folder could lead a command of root to any file.
 #[must_use]
 pub fn options() -> OpenOptions {
     let mut options = File::options();
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(NO_FOLLOW);
+    }
     options
 }
 
-/// Takes the rights of other users to a file away, if it exists and they have some. A file that belongs to another user stays as it is, and
-/// the log says so.
+#[cfg(unix)]
+#[expect(clippy::cast_possible_wrap, reason = "the flag is one of the lower bits")]
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+
+/// Takes the rights of other users to a file away, if it exists and they have some. A link stays as it is, and so does what it leads to. A file
+/// that belongs to another user stays as it is, and the log says so.
 pub fn close_to_others(path: &Path) {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt as _;
-        let Ok(found) = fs::metadata(path) else { return };
+        use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+        let Ok(file) = File::options().read(true).custom_flags(NO_FOLLOW).open(path) else { return };
+        let Ok(found) = file.metadata() else { return };
         let mode = found.permissions().mode();
         let private = mode & 0o700;
         if mode & 0o777 == private {
             return;
         }
-        if let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(private)) {
+        if let Err(error) = file.set_permissions(fs::Permissions::from_mode(private)) {
             tracing::warn!(path = %path.display(), %error, "other users of this machine may read a file, and that cannot be changed");
         }
     }
@@ -135,6 +143,24 @@ mod tests {
         make_folder(inner.to_str().unwrap()).unwrap();
         assert_eq!(fs::metadata(inner).unwrap().permissions().mode() & 0o777, 0o700);
     }
+
+    #[test]
+    fn a_link_is_neither_followed_nor_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [elsewhere, link, dangling] = ["elsewhere", "link", "dangling"].map(|name| folder.path().join(name));
+        fs::write(&elsewhere, "of somebody else").unwrap();
+        fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("not-there"), &dangling).unwrap();
+        for link in [&link, &dangling] {
+            assert!(write(link, "text").is_err() && append(link).is_err() && make(link).is_err());
+            close_to_others(link);
+        }
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "of somebody else");
+        assert_eq!(fs::metadata(&elsewhere).unwrap().permissions().mode() & 0o777, 0o644);
+        assert!(!folder.path().join("not-there").exists());
+    }
+
     #[test]
     fn what_root_makes_belongs_to_the_owner_of_the_folder() {
         use std::os::unix::fs::{MetadataExt as _, chown, symlink};
@@ -149,7 +175,7 @@ mod tests {
         symlink(at("elsewhere"), at("link")).unwrap();
         make(&at("made")).unwrap();
         append(&at("appended")).unwrap();
-        append(&at("link")).unwrap();
+        assert!(append(&at("link")).is_err());
         write(&at("written"), "text").unwrap();
         make_folder(at("a/b").to_str().unwrap()).unwrap();
         for name in ["made", "appended", "written", "a", "a/b"] {

@@ -47,7 +47,8 @@ pub fn is_printable(url: &str) -> bool {
 /// A password that is not percent-encoded ends at the first `/`, `?` or `#`, and the rest of it, up to `@`, stands where path, query or
 /// fragment should. One that begins with digits even leaves its user as the host and the digits as the port.
 fn has_stray_password(url: &Url) -> bool {
-    let holds_more = url.path().contains('@') || url.query().is_some_and(|query| query.contains('@'));
+    let holds = |text: &str| text.contains('@') || text.contains("%40");
+    let holds_more = holds(url.path()) || url.query().is_some_and(holds);
     let has_user = !url.username().is_empty() || url.password().is_some();
     if has_user {
         return holds_more || url.fragment().is_some();

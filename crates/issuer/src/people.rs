@@ -1,5 +1,6 @@
 //! The people whom the issuer knows: holders of accounts and, where they are present, demo people.
 
+use common::mail_address;
 use entity::account;
 use sea_orm::{DbErr, EntityTrait};
 use uuid::Uuid;
@@ -24,7 +25,7 @@ pub(super) struct Person {
 impl Person {
     /// Returns whether a client that sends `hint` (`login_hint`) means this person.
     pub fn is_meant_by(&self, hint: &str) -> bool {
-        self.username.as_deref() == Some(hint) || entity::email_key(&self.email) == entity::email_key(hint)
+        self.username.as_deref() == Some(hint) || mail_address::key(&self.email) == mail_address::key(hint)
     }
 }
 

@@ -206,7 +206,9 @@ fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
 pub(super) fn resources(parameters: &Parameters, known: &[String]) -> Result<Vec<String>, RequestError> {
     let mut found = Vec::new();
     for asked in parameters.all("resource") {
-        // URL libraries add a slash to a URL without a path. It is the same resource.
+        // Scheme and host are the same in capitals, and URL libraries add a slash to a URL without a path (RFC 3986, 6.2.2 and 6.2.3).
+        let parsed = Url::parse(asked).ok();
+        let asked = parsed.as_ref().map_or(asked, Url::as_str);
         let same = |one: &&String| one.as_str() == asked || asked.strip_suffix('/') == Some(one.as_str());
         let resource = known.iter().find(same);
         let resource = resource.ok_or(RequestError("invalid_target", "The resource is not one of this service."))?;

@@ -159,9 +159,16 @@ impl Request {
     }
 }
 
-/// Returns whether a filter leaves out the queries that match an expression.
+/// Returns whether a filter leaves out the queries that match an expression that means the same here. The search engine's `\w` and `\b`, and
+/// their like, are ASCII.
 fn is_exclusion(filter: &Filter) -> bool {
-    filter.dimension == Dimension::Query && filter.operator == FilterOperator::ExcludingRegex
+    let means_the_same = |expression: &str| {
+        let escaped = expression.as_bytes().windows(2).filter(|pair| pair[0] == b'\\');
+        !escaped.map(|pair| pair[1]).any(|letter| b"wWdDsSbB".contains(&letter))
+    };
+    filter.dimension == Dimension::Query
+        && filter.operator == FilterOperator::ExcludingRegex
+        && means_the_same(&filter.expression)
 }
 
 /// Compiles the expressions of the queries that a request leaves out.

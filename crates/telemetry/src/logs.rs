@@ -38,6 +38,9 @@ const MAX_WAITING: usize = 8 * 1024 * 1024;
 /// what clients send. Its errors of `service` say that a client has left. Migrations have a line of our own, and so has the start.
 const FILTER: &str = "info,rmcp=error,rmcp::service=off,sea_orm_migration=warn,poem=warn";
 
+/// Off whatever `RUST_LOG` says: the driver prints parameters of a database URL that it does not know, and these may be part of a password.
+const NEVER: &str = "sqlx_postgres::options=off";
+
 /// Starts logging. Dropping the guard writes the pending lines.
 ///
 /// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal that takes them, and not with `NO_COLOR`.
@@ -45,6 +48,7 @@ const FILTER: &str = "info,rmcp=error,rmcp::service=off,sea_orm_migration=warn,p
 pub fn start(format: LogFormat) -> Guard {
     let lines = Lines::default();
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
+    let filter = NEVER.parse().map_or_else(|_| EnvFilter::new(FILTER), |never| filter.add_directive(never));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone());
     match format {
         LogFormat::Text => {

@@ -50,6 +50,10 @@ fn variables_are_read_as_files_and_languages_write_them() {
     assert_eq!(config.secrets.key, Some(Secret(key)));
     assert_eq!(config.identity.client_secret, Some(Secret("hunter2".to_owned())));
     assert_eq!((config.rate_limit.enabled, config.billing.enabled), (false, true));
+    for (text, is_on) in [("1", true), ("0", false), ("yes", true), ("No", false), ("ON", true), ("off", false)] {
+        assert_eq!(read("", &[("SIGHTLINE_BILLING__ENABLED", text)]).unwrap().billing.enabled, is_on, "{text}");
+    }
+    assert!(read("", &[("SIGHTLINE_BILLING__ENABLED", "2")]).unwrap_err().contains("allowed is `true` or `false`"));
 }
 
 #[test]
@@ -64,6 +68,22 @@ fn quotation_marks_around_a_variable_are_refused_by_its_name() {
     }
     let within = read("", &[("SIGHTLINE_IDENTITY__CLIENT_SECRET", "a\"b\""), ("OTHER", "\"x\"")]).unwrap();
     assert_eq!(within.identity.client_secret, Some(Secret("a\"b\"".to_owned())));
+}
+
+#[test]
+fn what_only_a_shell_expands_is_refused() {
+    for (setting, value) in [
+        ("DATA_DIR", "~/sightline"),
+        ("DATA_DIR", "$HOME/sightline"),
+        ("DATA_DIR", "~"),
+        ("DATABASE__URL", "sqlite://~/sightline.db"),
+        ("DATABASE__URL", "sqlite:$HOME/sightline.db"),
+    ] {
+        let name = format!("SIGHTLINE_{setting}");
+        let refused = read("", &[(&name, value)]).unwrap_err();
+        assert!(refused.starts_with(&format!("variable {name}: ")) && refused.contains("by shells only"), "{refused}");
+    }
+    assert!(read("", &[("SIGHTLINE_DATA_DIR", "./~a")]).is_ok());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{clock::Clock, digest::sha256_hex, random::Random};
+use common::{clock::Clock, digest::sha256_hex, mail_address, random::Random};
 use entity::user::{self, Plan, PlanState};
 use identity::{
     Claims, Users,
@@ -161,7 +161,7 @@ pub(crate) fn fresh(
         issuer: Set(claims.issuer.clone()),
         subject: Set(claims.subject.clone()),
         email: Set(email.map(|email| email.address.clone())),
-        email_key: Set(email.map(|email| entity::email_key(&email.address))),
+        email_key: Set(email.map(|email| mail_address::key(&email.address))),
         email_verified: Set(email.is_some_and(|email| email.verified)),
         email_stated_at: Set(email.map(|_| claims.issued_at)),
         name: Set(claims.name.clone()),
@@ -211,7 +211,7 @@ fn change(known: &user::Model, claims: &Claims) -> user::ActiveModel {
         && addresses::counts(known, email.verified, claims.issued_at)
     {
         row.email.set_if_not_equals(Some(email.address.clone()));
-        row.email_key.set_if_not_equals(Some(entity::email_key(&email.address)));
+        row.email_key.set_if_not_equals(Some(mail_address::key(&email.address)));
         row.email_verified.set_if_not_equals(email.verified);
         if row.is_changed() || is_restated(known.email_stated_at, claims.issued_at) {
             row.email_stated_at = Set(Some(claims.issued_at));

@@ -1,7 +1,7 @@
 //! Changes to subscriptions: by an operator now, and by a payment provider's messages once they are received.
 
 use chrono::{DateTime, Utc};
-use common::plain_text::quoted;
+use common::{mail_address, plain_text::quoted};
 use entity::user::{self, Plan, PlanState};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, IntoActiveModel,
@@ -98,7 +98,7 @@ pub async fn show(db: &impl ConnectionTrait, who: &str) -> Result<user::Model, E
     {
         return Ok(user);
     }
-    let mut found = user::Entity::verified_holders(&entity::email_key(who)).all(db).await?;
+    let mut found = user::Entity::verified_holders(&mail_address::key(who)).all(db).await?;
     if found.is_empty() {
         found = user::Entity::find().filter(user::Column::Subject.eq(who)).all(db).await?;
     }

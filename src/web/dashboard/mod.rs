@@ -322,7 +322,12 @@ async fn contents(
     };
     let key = dashboard.random.token();
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
-    match part.page(&opened).await {
+    let body = match part.page(&opened).await {
+        // A link that was revoked meanwhile shows nothing.
+        Ok(body) if opened.site.role.is_none() => opened.door.property(asker, false).await.map(|_| body),
+        page => page,
+    };
+    match body {
         Ok(body) => Ok(Drawn { site: Some(opened.site.name), body }),
         Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept, again, written }),
     }

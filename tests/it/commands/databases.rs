@@ -53,6 +53,10 @@ fn no_error_names_the_databases_password() {
         "postgres://user:p@hunter2/x@127.0.0.1:1/db",
         "postgres://user:p@hunter2?x@127.0.0.1:1/db",
         "postgres://user:p@hunter2#x@127.0.0.1:1/db",
+        "postgres://user:12?hunter2@127.0.0.1:1/db",
+        "postgres://user:12/hunter2%40127.0.0.1:1/db",
+        "postgres://user:x@127.0.0.1:1/db?sslpassword=hunter2",
+        "postgres://user:x@127.0.0.1:1/db?password=ab&hunter2",
     ] {
         let output = run(folder.path(), &["migrate"], &[("DATABASE__URL", url)]);
         let said = text(&output.stderr);

@@ -54,7 +54,7 @@ async fn a_form_that_is_refused_keeps_what_was_written() {
     let at = path(&browser, "northmoor").await;
     let form = [("do", "add_note"), ("key", "refused.add_note"), ("date", "tomorrow"), ("text", "Written with <care>")];
     let page = browser.post(&format!("{at}/notes"), &form).await.expect(400);
-    holds(&page, &["date: ".to_owned(), "Written with &lt;care&gt;".to_owned(), "value=\"tomorrow\"".to_owned()]);
+    holds(&page, &["Day: ".to_owned(), "Written with &lt;care&gt;".to_owned(), "value=\"tomorrow\"".to_owned()]);
     assert_ne!(hidden(&page, "add_note", "key"), "refused.add_note", "the same key would bring the same refusal again");
     let unknown = browser.post(&format!("{at}/notes"), &[("do", "x")]).await.expect(400);
     assert!(unknown.body.contains("do: names no form of this page"), "{}", unknown.body);

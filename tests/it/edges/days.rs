@@ -57,8 +57,20 @@ fn judge(status: u16, said: &str, names: &[&str], day: &str, asked: &str) {
     let case = format!("{asked} {names:?}={day:?}: {status} {said}");
     assert!(status < 500, "{case}");
     if !is_taken(day) {
-        let is_named = names.iter().any(|name| said.contains(&format!("{name}: must ")));
+        let is_named =
+            names.iter().any(|name| [*name, label(name)].iter().any(|name| said.contains(&format!("{name}: must "))));
         assert!(status == 400 && is_named, "{case}");
+    }
+}
+
+/// The label of a field of days on pages.
+fn label(name: &str) -> &str {
+    match name {
+        "startDate" => "First day",
+        "endDate" => "Last day",
+        "compareStart" => "First day of the comparison",
+        "compareEnd" => "Last day of the comparison",
+        other => other,
     }
 }
 

@@ -30,6 +30,16 @@ async fn a_client_gets_tokens_that_both_surfaces_accept() {
 }
 
 #[tokio::test]
+async fn a_resource_is_the_same_in_capitals() {
+    let issuer = TestIssuer::start().await;
+    let client = issuer.client().await;
+    for resource in [format!("{}/mcp", issuer.base.replace("http:", "HTTP:")), format!("{}/mcp/", issuer.base)] {
+        let code = issuer.code(&client, &[("resource", &resource)]).await;
+        assert!(!code.is_empty(), "{resource}");
+    }
+}
+
+#[tokio::test]
 async fn a_narrowed_token_works_on_its_own_surface_only() {
     let issuer = TestIssuer::start().await;
     let (client, mcp) = (issuer.client().await, format!("{}/mcp", issuer.base));

@@ -69,7 +69,7 @@ async fn a_404_behind_a_valid_link_is_not_a_failed_sign_in() {
     let app = limited(1_000).await;
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;
-    let path = format!("{}?startDate=2026-10-01&endDate=2026-10-07", link(&owner, &property).await);
+    let path = format!("{}?startDate=2026-08-01&endDate=2026-08-07", link(&owner, &property).await);
     app.simulator().controls().set_faults(vec!["permission403:1".parse().unwrap()]);
     for _ in 0..303 {
         app.anonymous().get(&path).await.expect(404);

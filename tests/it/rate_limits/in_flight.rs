@@ -21,7 +21,7 @@ async fn app(max_in_flight: u32) -> TestApp {
 fn ask(actor: &Actor, path: &str, count: u32) -> tokio::task::JoinHandle<Vec<u16>> {
     let (actor, path) = (actor.clone(), path.to_owned());
     tokio::spawn(async move {
-        let days: Vec<String> = (1..=count).map(|day| format!("2026-10-{day:02}")).collect();
+        let days: Vec<String> = (1..=count).map(|day| format!("2026-08-{day:02}")).collect();
         let ask = async |day: &str| {
             let window = [("scope", "series"), ("startDate", day), ("endDate", day)];
             actor.ask(&path, &window).await.status.as_u16()

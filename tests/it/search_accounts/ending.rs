@@ -9,7 +9,7 @@ use crate::{
     support::app::TestApp,
 };
 
-const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-02")];
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-08-01"), ("endDate", "2026-08-02")];
 
 #[tokio::test]
 async fn a_disconnected_account_is_not_read_until_it_is_reconnected() {

@@ -9,7 +9,7 @@ use crate::{
     support::{actor::Answer, app::TestApp},
 };
 
-const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-02")];
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-08-01"), ("endDate", "2026-08-02")];
 
 /// Asserts 409 with the account page's address in the hint.
 #[track_caller]

@@ -3,7 +3,7 @@
 //! A browser that the holder of an account has signed in with before is counted by itself. So strangers who try an account from
 //! many addresses make it wait for other strangers, and never for its holder.
 
-use common::{addresses::ClientAddress, digest::sha256_hex};
+use common::{addresses::ClientAddress, digest::sha256_hex, mail_address};
 use store::rate_limit::Rate;
 use uuid::Uuid;
 
@@ -47,7 +47,7 @@ impl Attempts {
     /// Counts a guess at the password of `email` from `address`, or from the known browser `device`. An address without an account
     /// counts like any other.
     pub async fn guess(&self, email: &str, address: &ClientAddress, device: Option<Uuid>) -> Result<(), OAuthError> {
-        let account = sha256_hex(&entity::email_key(email));
+        let account = sha256_hex(&mail_address::key(email));
         if let Some(device) = device {
             return self.count(&format!("device/{device}/{account}"), PER_ACCOUNT_AND_ADDRESS).await;
         }
@@ -70,7 +70,7 @@ impl Attempts {
 
     /// Counts a link mailed to `email`.
     pub async fn mail_link(&self, email: &str) -> Result<(), OAuthError> {
-        self.count(&format!("mailed/{}", sha256_hex(&entity::email_key(email))), LINKS_PER_ACCOUNT).await
+        self.count(&format!("mailed/{}", sha256_hex(&mail_address::key(email))), LINKS_PER_ACCOUNT).await
     }
 
     async fn count(&self, key: &str, (per_hour, burst): (u32, u32)) -> Result<(), OAuthError> {

@@ -9,12 +9,13 @@ pub(super) mod password;
 pub mod policy;
 pub(super) mod sign_in;
 
+use common::mail_address;
 use entity::account::{Column, Entity, Model};
 use sea_orm::{ColumnTrait as _, ConnectionTrait, DbErr, EntityTrait as _, PaginatorTrait as _, QueryFilter as _};
 
 /// Returns the account with this address.
 pub(super) async fn with_email(db: &impl ConnectionTrait, address: &str) -> Result<Option<Model>, DbErr> {
-    Entity::with_email(address).one(db).await
+    Entity::with_email(&mail_address::key(address)).one(db).await
 }
 
 /// Returns whether anybody can sign in with a password.

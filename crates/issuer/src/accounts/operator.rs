@@ -65,7 +65,7 @@ impl Operator {
         let row = ActiveModel {
             id: Set(self.random.id(self.now)),
             email: Set(email.clone()),
-            email_key: Set(entity::email_key(&email)),
+            email_key: Set(mail_address::key(&email)),
             name: Set(name),
             password_hash: Set(None),
             email_verified_at: Set(None),
@@ -74,7 +74,7 @@ impl Operator {
             upstream_issuer: Set(None),
             upstream_subject: Set(None),
             added_by_operator: Set(true),
-            added_as_key: Set(Some(entity::email_key(&email))),
+            added_as_key: Set(Some(mail_address::key(&email))),
             created_at: Set(self.now),
             updated_at: Set(self.now),
         };
@@ -147,7 +147,7 @@ impl Operator {
     }
 
     async fn added_as(&self, email: &str) -> Result<Option<Model>, Error> {
-        let mut found = Entity::added_as(email).all(&self.db).await?;
+        let mut found = Entity::added_as(&mail_address::key(email)).all(&self.db).await?;
         if found.len() < 2 {
             return Ok(found.pop());
         }
@@ -201,6 +201,11 @@ mod tests {
         let said = operator.add("ann@corp.TEST", None).await.unwrap_err().to_string();
         assert!(said.contains("sightline user reset"), "{said}");
         assert_eq!(operator.list().await.unwrap(), [ann]);
+        operator.add("bea@b\u{fc}ro.example", None).await.unwrap();
+        for spelling in ["bea@xn--bro-hoa.example", "Bea@b\u{fc}ro.example", "bea@bu\u{308}ro.example"] {
+            assert!(operator.add(spelling, None).await.is_err(), "{spelling}");
+            assert_eq!(operator.reset(spelling).await.unwrap().account.email_key, "bea@xn--bro-hoa.example");
+        }
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! Somebody comes back from the provider: which account is theirs, and if they may sign in.
 
 use chrono::{DateTime, Utc};
+use common::mail_address;
 use entity::account::{ActiveModel, Column, Entity, Model};
 use http::HeaderMap;
 use identity::relying_party::StatedAddress;
@@ -175,7 +176,7 @@ impl IdentityProvider {
         let row = ActiveModel {
             id: Set(self.random.id(now)),
             email: Set(address.to_owned()),
-            email_key: Set(entity::email_key(address)),
+            email_key: Set(mail_address::key(address)),
             name: Set(None),
             password_hash: Set(None),
             email_verified_at: Set(None),
@@ -208,7 +209,7 @@ impl IdentityProvider {
         if let Some(address) = vouched {
             update = update
                 .col_expr(Column::Email, Expr::value(address))
-                .col_expr(Column::EmailKey, Expr::value(entity::email_key(address)));
+                .col_expr(Column::EmailKey, Expr::value(mail_address::key(address)));
         }
         if let Some(name) = &arrival.name {
             update = update.col_expr(Column::Name, Expr::value(name.as_str()));

@@ -1,5 +1,6 @@
 //! The addresses that may sign in.
 
+use common::mail_address;
 use identity::relying_party::StatedAddress;
 
 use crate::accounts::operator::checked_address;
@@ -17,7 +18,7 @@ impl Rules {
     /// verified if the provider says nothing.
     #[must_use]
     pub fn new(domains: &[String], emails: &[String], emails_are_verified: bool) -> Self {
-        let folded = |list: &[String]| list.iter().map(|text| entity::email_key(text)).collect();
+        let folded = |list: &[String]| list.iter().map(|text| mail_address::key(text)).collect();
         Self { domains: folded(domains), emails: folded(emails), emails_are_verified }
     }
 
@@ -29,7 +30,7 @@ impl Rules {
 
     /// Returns whether the settings name the address or its very domain.
     pub(super) fn list(&self, address: &str) -> bool {
-        let key = entity::email_key(address);
+        let key = mail_address::key(address);
         let domain = key.rsplit_once('@').map(|(_, domain)| domain);
         self.emails.contains(&key) || domain.is_some_and(|domain| self.domains.iter().any(|listed| listed == domain))
     }

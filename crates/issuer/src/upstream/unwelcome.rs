@@ -1,5 +1,6 @@
 //! Finds people who may no longer sign in. Each sign-in, each code and each refresh asks.
 
+use common::mail_address;
 use entity::{account, issuer_session, oauth_grant};
 use identity::issuer::EMBEDDED;
 use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter, Statement, Value};
@@ -23,7 +24,7 @@ impl IdentityProvider {
         if self.lists(address) {
             return Ok(true);
         }
-        let inviting = inviting(db, EMBEDDED, &entity::email_key(address)).await?;
+        let inviting = inviting(db, EMBEDDED, &mail_address::key(address)).await?;
         if inviting.iter().any(|subject| self.settings.demo_by_subject(subject).is_some()) {
             return Ok(true);
         }

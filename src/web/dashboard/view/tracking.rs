@@ -1,17 +1,22 @@
 //! Parameters that mail programs, advertisements and social networks append to the links of others.
 
 /// The beginnings of their names.
-const STARTS: [&str; 10] = ["utm_", "mc_", "mtm_", "pk_", "piwik_", "hsa_", "_hs", "vero_", "oly_", "ga_"];
+const STARTS: [&str; 18] = [
+    "utm_", "mc_", "mtm_", "matomo_", "pk_", "piwik_", "hsa_", "hsCta", "_hs", "__hs", "vero_", "oly_", "ga_", "gad_",
+    "at_", "_bta_", "ns_", "sc_",
+];
 
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 32] = [
+    "_",
     "_ga",
     "_gl",
     "_kx",
     "_openstat",
     "dclid",
+    "dm_i",
+    "ef_id",
     "epik",
     "fbclid",
-    "gad_source",
     "gbraid",
     "gclid",
     "gclsrc",
@@ -19,15 +24,19 @@ const NAMES: [&str; 26] = [
     "igshid",
     "li_fat_id",
     "mkt_tok",
+    "mibextid",
     "msclkid",
     "ref",
     "ref_src",
     "ref_url",
     "s_cid",
+    "s_kwcid",
+    "sfnsn",
     "srsltid",
     "ttclid",
     "twclid",
     "wbraid",
+    "wickedid",
     "yclid",
     "ysclid",
 ];
