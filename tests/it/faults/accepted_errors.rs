@@ -28,7 +28,7 @@ async fn an_error_with_status_200_is_no_figure_and_is_not_kept() {
     let questions: [&[(&str, &str)]; 3] = [
         &[("startDate", "2026-08-01"), ("endDate", "2026-08-02")],
         &[("startDate", "2026-08-01"), ("endDate", "2026-08-03"), ("scope", "all")],
-        &[("scope", "tables")],
+        &[("filters", r#"[{"dimension":"device","operator":"equals","value":"mobile"}]"#)],
     ];
     trouble(&app, &["error200:1"]);
     let (before, kept) = (requests(&app, Endpoint::Query), app.service.reader.cache_use().entries);

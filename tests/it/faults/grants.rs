@@ -16,7 +16,7 @@ async fn many_first_questions_make_one_token() {
     let asker = Asker { actor: app.actor("stranger").await, ..asker };
     let before = requests(&app, Endpoint::Token);
     let windows: Vec<[(&str, String); 2]> = (1..=9)
-        .map(|day| [("startDate", format!("2026-10-{day:02}")), ("endDate", format!("2026-10-{day:02}"))])
+        .map(|day| [("startDate", format!("2026-08-{day:02}")), ("endDate", format!("2026-08-{day:02}"))])
         .collect();
     let answers = windows.iter().map(async |window| {
         let query: Vec<(&str, &str)> = window.iter().map(|(name, value)| (*name, value.as_str())).collect();
