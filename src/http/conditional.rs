@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::operation::EtagKind;
-use common::digest::{names_tag, opaque_tag};
+use common::digest::{names_shared_tag, opaque_tag};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
@@ -61,7 +61,7 @@ async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
 
 /// Returns whether a list of `ETags` names `tag`.
 fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
-    matches!((list.to_str(), tag.to_str()), (Ok(list), Ok(tag)) if names_tag(list, tag))
+    matches!((list.to_str(), tag.to_str()), (Ok(list), Ok(tag)) if names_shared_tag(list, tag))
 }
 
 #[cfg(test)]

@@ -33,8 +33,13 @@ pub fn opaque_tag_of(hash: Sha256) -> String {
 #[must_use]
 pub fn names_tag(list: &str, tag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let is_named = |listed: &str| opaque(listed) == opaque(tag) || as_sent(listed.trim()) == opaque(tag);
-    list.trim() == "*" || list.split(',').any(is_named)
+    list.trim() == "*" || list.split(',').any(|listed| opaque(listed) == opaque(tag))
+}
+
+/// Does what [`names_tag`] does for a tag that all codings of an answer share. Proxies that compress add a suffix to it.
+#[must_use]
+pub fn names_shared_tag(list: &str, tag: &str) -> bool {
+    names_tag(list, tag) || list.split(',').any(|listed| as_sent(listed.trim()) == as_sent(tag))
 }
 
 /// Returns the tag as this service sent it: without the mark and the suffix that proxies add to tags of answers that they compress.
