@@ -9,6 +9,7 @@ mod requests;
 mod texts;
 mod tokens;
 mod totals;
+mod wider;
 
 use std::{
     collections::VecDeque,
