@@ -56,7 +56,7 @@ const CONSTANTS = ['16', '100', '0', '10'];
 function collect(value, known) {
   if (typeof value === 'number') {
     for (const one of [value, Math.abs(value)]) {
-      for (const text of [grouped(one), decimal(one), percent(one).replace(' %', '')]) known.add(text);
+      for (const text of [grouped(one), decimal(one), percent(one).replace(/[<>% ]/g, '')]) known.add(text);
     }
   } else if (typeof value === 'string') {
     const date = value.match(/^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d))?/);

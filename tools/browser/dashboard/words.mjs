@@ -16,7 +16,14 @@ function fixed(number, places) {
 
 export const grouped = (number) => isNone(number) ? NONE : fixed(number, 0).replace(/\B(?=(\d{3})+$)/g, ',');
 export const decimal = (number) => isNone(number) ? NONE : fixed(number, 1);
-export const percent = (share) => isNone(share) ? NONE : `${fixed(share * 100, 1)} %`;
+/** Only nothing is 0.0 %, and only all is 100.0 %. */
+export function percent(share) {
+  if (isNone(share)) return NONE;
+  const shown = fixed(share * 100, 1);
+  if (shown === '0.0' && share > 0) return '< 0.1 %';
+  if (shown === '100.0' && share < 1) return '> 99.9 %';
+  return `${shown} %`;
+}
 
 export const signed = (number) => `${number < 0 ? '−' : '+'}${grouped(Math.abs(number))}`;
 
@@ -26,6 +33,12 @@ export const HEADS = { clicks: 'Clicks', impressions: 'Impressions', ctr: 'CTR',
 
 /** The metrics of a row or a day, in the order of the pages. */
 export const four = (values) => Object.entries(METRICS).map(([name, write]) => write(values[name]));
+
+/** A change that reads as zero. */
+const unchanged = (number) => number === 0 ? 'no change' : 'hardly any change';
+
+/** The size of a change in percent. */
+const ofChange = (part) => part > 0 && decimal(part) === '0.0' ? '< 0.1 %' : `${decimal(part)} %`;
 
 /** A change with its mark. `withPercent` is true for tiles. */
 export function change(metric, of, withPercent) {
@@ -38,9 +51,9 @@ export function change(metric, of, withPercent) {
     ctr: () => `${sign}${decimal(Math.abs(absolute * 100))} pt`,
     position: () => `${decimal(Math.abs(absolute))} ${absolute < 0 ? 'better' : 'worse'}`,
   }[metric]();
-  if (!/[1-9]/.test(size)) return 'no change';
+  if (!/[1-9]/.test(size)) return unchanged(absolute);
   const isBetter = absolute > 0 !== (metric === 'position');
-  const added = withPercent && ['clicks', 'impressions'].includes(metric) && !isNone(part) ? ` (${decimal(Math.abs(part))} %)` : '';
+  const added = withPercent && ['clicks', 'impressions'].includes(metric) && !isNone(part) ? ` (${ofChange(Math.abs(part))})` : '';
   return `${isBetter ? '▲' : '▼'} ${size}${added}`;
 }
 
@@ -53,7 +66,7 @@ export function changeOfRow(row) {
 /** The change of an index. */
 export function points(number) {
   const size = decimal(Math.abs(number));
-  if (!/[1-9]/.test(size)) return 'no change';
+  if (!/[1-9]/.test(size)) return unchanged(number);
   return number > 0 ? `▲ +${size}` : `▼ −${size}`;
 }
 
