@@ -45,7 +45,7 @@ const SHARED: [(&str, &str); 16] = [
 ];
 
 /// The form of a day. Some models' APIs refuse a whole list of tools for one `format` that they do not have.
-const DAY: &str = r"^\d{4}-\d{2}-\d{2}$";
+const DAY: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 /// The form of a day in words.
 const DAY_IN_WORDS: &str = "YYYY-MM-DD";
 

@@ -77,12 +77,12 @@ fn setting(variable: &str) -> Option<String> {
 /// made of digits stays text.
 fn typed(key: &str, text: &str) -> Value {
     match table::find(key).map_or(SettingKind::Text, |setting| setting.kind) {
-        SettingKind::Boolean => match text.to_ascii_lowercase().as_str() {
+        SettingKind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::from(true),
             "false" | "0" | "no" | "off" => Value::from(false),
             _ => Value::from(text),
         },
-        SettingKind::Number => text.parse().unwrap_or_else(|_| Value::from(text)),
+        SettingKind::Number => text.trim().parse().unwrap_or_else(|_| Value::from(text)),
         SettingKind::List => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
             Value::from(items.map(Value::from).collect::<Vec<_>>())

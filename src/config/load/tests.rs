@@ -50,7 +50,7 @@ fn variables_are_read_as_files_and_languages_write_them() {
     assert_eq!(config.secrets.key, Some(Secret(key)));
     assert_eq!(config.identity.client_secret, Some(Secret("hunter2".to_owned())));
     assert_eq!((config.rate_limit.enabled, config.billing.enabled), (false, true));
-    for (text, is_on) in [("1", true), ("0", false), ("yes", true), ("No", false), ("ON", true), ("off", false)] {
+    for (text, is_on) in [("1", true), ("0", false), ("yes", true), ("No", false), ("ON", true), ("off ", false)] {
         assert_eq!(read("", &[("SIGHTLINE_BILLING__ENABLED", text)]).unwrap().billing.enabled, is_on, "{text}");
     }
     assert!(read("", &[("SIGHTLINE_BILLING__ENABLED", "2")]).unwrap_err().contains("allowed is `true` or `false`"));

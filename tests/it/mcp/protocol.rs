@@ -58,6 +58,16 @@ async fn stateless_clients_discover_and_call_without_a_handshake() {
     assistant.ask_statelessly("ping", json!({})).await.expect(404);
 }
 
+/// Some programs that run models turn patterns into grammars, and do not know `\d` and its like.
+#[tokio::test]
+async fn patterns_of_tools_have_no_class_of_characters_by_name() {
+    let list = assistant().await.ask("tools/list", json!({})).await.expect(200).json["result"]["tools"].to_string();
+    assert!(list.contains("[0-9]{4}"), "{list}");
+    for class in ["d", "w", "s", "b", "p"] {
+        assert!(!list.contains(&format!("\\\\{class}")), "{class}: {list}");
+    }
+}
+
 #[tokio::test]
 async fn a_stateless_request_agrees_with_its_headers() {
     let assistant = assistant().await;
