@@ -33,7 +33,7 @@ use self::{
         sites::{Sites, sites},
     },
     secrets::{SecretsCommand, secrets},
-    stop::told_to_stop,
+    stop::stop_signal,
     subscription::{Subscription, subscription},
     terminal::{Text, note, say},
     user::{User, user},
@@ -237,7 +237,7 @@ fn check_embedded(config: &Config) -> Result<(), Error> {
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     let service = Box::pin(app::start(config.clone(), clock, Random::system())).await?;
     tracing::info!(address = %service.address, "accepting requests");
-    let stop = told_to_stop()?;
+    let stop = stop_signal()?;
     say(&Text::line(format!("listening on {}", service.base_url)))?;
     if terminal::is_read() {
         let demo_people = app::demo_people(&config, service.address, &config.base_url(service.address))?;
@@ -253,7 +253,7 @@ async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::E
 async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     options.over(&mut config.simulator);
     let simulator = demo::alone(&config.simulator, &clock).await?;
-    let stop = told_to_stop()?;
+    let stop = stop_signal()?;
     say(&Text::line(format!("listening on {}", simulator.url())))?;
     stop.await;
     simulator.shutdown().await;

@@ -1,14 +1,14 @@
-//! How a command that serves is told to stop.
+//! The signals that stop a command that serves.
 
-/// Resolves when the process is told to stop: by SIGTERM or SIGINT, or by SIGHUP or SIGQUIT unless they were ignored when it started, as
-/// `nohup` has it. Signals count from the call on, so that a reader of the line that says where the service listens cannot be too early.
+/// Resolves at SIGTERM or SIGINT, and at SIGHUP or SIGQUIT unless they were ignored when the process started, as by `nohup`. Signals count from
+/// the call on, so that none is lost that comes after the line with the service's address.
 #[cfg(unix)]
-pub(super) fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use futures_util::future::select_all;
     use tokio::signal::unix::{SignalKind, signal};
 
     let mut kinds = vec![SignalKind::terminate(), SignalKind::interrupt()];
-    // Where nobody can say so, `nohup` counts for more than an end in order.
+    // Where this is unknown, SIGHUP keeps its effect, so that `nohup` works.
     if is_ignored(SignalKind::hangup()) == Some(false) {
         kinds.push(SignalKind::hangup());
     }
@@ -21,9 +21,9 @@ pub(super) fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Resolves when the process is told to stop.
+/// Resolves at Ctrl-C.
 #[cfg(not(unix))]
-pub(super) fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })

@@ -63,9 +63,8 @@ pub struct CountSeriesParams {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams, Serialize)]
 pub struct SeriesParams {
     /// Length of the periods of every series: `day`, `week` (Monday to Sunday), `month`, or `hour`, which the search engine
-    /// has for the last ten days. Without dates, hours cover the last two days that `dataState` counts. Hours that have not begun are not
-    /// listed. A first or last week
-    /// or month that the window cuts is marked with `cut`.
+    /// has for the last ten days. Without dates, hours cover the last two days that `dataState` counts. Hours that have not begun
+    /// are not listed. A first or last week or month that the window cuts is marked with `cut`.
     #[param(default = "day", example = "week")]
     pub granularity: Granularity,
 }

@@ -212,7 +212,7 @@ mod tests {
         use FilterDimension::{Country, Device, SearchAppearance};
         for dimension in [Country, Device, SearchAppearance] {
             let said = check(&condition(dimension, Operator::Equals, "e\u{301}\\d\u{202e}\"s")).unwrap_err();
-            // What nobody sees is left out, and the marks of the sentence stay its own.
+            // Invisible characters are left out, and quotation marks become single ones.
             assert!(said.contains("\"e\u{301}\\d's\""), "{said}");
         }
     }

@@ -268,7 +268,7 @@ impl Reader {
         let (wider, reading) = if let Some(known) = known {
             known
         } else if let Some(wider) = request.among_days() {
-            let reading = self.clone().made_for_parts(wider.clone()).await?;
+            let reading = self.clone().wider_made(wider.clone()).await?;
             (wider, reading)
         } else {
             return Ok(None);
@@ -283,8 +283,8 @@ impl Reader {
         Ok(Some(part))
     }
 
-    /// Returns the reading of a wider request. Its type is named, because it is a part of the making of others.
-    fn made_for_parts(self, wider: Request) -> BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>> {
+    /// Returns the reading of a wider request. Its type is named, because it is awaited by [`Self::made_once`] itself.
+    fn wider_made(self, wider: Request) -> BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>> {
         async move { self.made_once(wider).await }.boxed()
     }
 
@@ -304,10 +304,13 @@ impl Reader {
 
     /// Returns the days or the totals of a site without conditions from its recent days, if all of them are final there.
     fn of_recent_days(&self, request: &Request) -> Option<(Arc<Reading>, Moment)> {
+        if !request.is_of_recent_days() {
+            return None;
+        }
         let QueryRequest { start_date, end_date, dimensions, .. } = &request.query;
         let recent = self.recent.kept(&request.account, &request.site, headline_span(0))?;
         let is_final = recent.freshness.first_incomplete_date.is_some_and(|first| *end_date < first);
-        if !request.is_of_recent_days() || !is_final || !recent.covers(*start_date) {
+        if !is_final || !recent.covers(*start_date) {
             return None;
         }
         let days = recent.reading(*start_date..=*end_date);

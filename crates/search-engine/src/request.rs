@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::{
     error::SearchEngineError,
-    reading::{ENGINE_CEILING, Reading, SHORT_LIST, added, row_limit},
+    reading::{ENGINE_CEILING, Reading, Row, SHORT_LIST, added, row_limit},
     settings::Account,
     wire::{DataState, Dimension, Filter, FilterGroup, FilterOperator, QueryRequest, SearchType, SiteUrl},
 };
@@ -38,7 +38,7 @@ impl Request {
         Ok(format!("{} {} {body}", self.account.scope(), self.site))
     }
 
-    /// The requests whose answers hold the answer to this one. They are looked for, and not made.
+    /// The requests whose answers may hold the answer to this one. They are looked for, and not made.
     pub fn wider(&self) -> impl Iterator<Item = Self> {
         [self.longer(), self.shorter(), self.unfiltered(), self.by_day(), self.among_days()].into_iter().flatten()
     }
@@ -123,14 +123,16 @@ impl Request {
         if self.is_list() {
             return self.part_of_list(wider, answer);
         }
-        let mut own = Reading { rows: Vec::new(), ..answer.clone() };
+        if answer.capped {
+            return None;
+        }
         let days = query.start_date..=query.end_date;
         let is_own = |key: &str| parse_day(key).is_ok_and(|day| days.contains(&day));
-        own.rows = answer.rows.iter().filter(|row| is_own(row.key())).cloned().collect();
+        let rows = answer.rows.iter().filter(|row| is_own(row.key())).cloned().collect();
+        let mut own = Reading { rows, capped: false, read_at: answer.read_at, first_incomplete_date: None };
         match query.dimensions.as_slice() {
-            _ if answer.capped => None,
             [] => own.total(),
-            [Dimension::Date] => Some(Reading { first_incomplete_date: None, ..own }),
+            [Dimension::Date] => Some(own),
             dimensions if own.adds_up() => {
                 for row in &mut own.rows {
                     row.keys = row.keys.iter().skip(1).cloned().collect();
@@ -144,18 +146,19 @@ impl Request {
     /// Returns a list as a part of a longer one, of a shorter one that is whole, or of one that filters less.
     fn part_of_list(&self, other: &QueryRequest, answer: &Reading) -> Option<Reading> {
         let Self { query, .. } = self;
-        let mut own = answer.clone();
-        if other.dimension_filter_groups != query.dimension_filter_groups {
-            let excluded: Vec<Regex> = exclusions(query).collect::<Result<_, _>>().ok()?;
-            own.rows.retain(|row| !excluded.iter().any(|expression| expression.is_match(row.key())));
-            return (!answer.capped).then_some(own);
+        let is_longer = other.row_limit > query.row_limit;
+        if answer.capped && !is_longer {
+            return None;
         }
-        if other.row_limit < query.row_limit {
-            return (!answer.capped).then_some(own);
-        }
-        own.rows.truncate(query.row_limit);
-        own.capped = own.rows.len() >= query.row_limit;
-        Some(own)
+        let excluded: Vec<Regex> = if other.dimension_filter_groups == query.dimension_filter_groups {
+            Vec::new()
+        } else {
+            exclusions(query).collect::<Result<_, _>>().ok()?
+        };
+        let is_own = |row: &&Row| !excluded.iter().any(|expression| expression.is_match(row.key()));
+        let rows: Vec<Row> = answer.rows.iter().filter(is_own).take(query.row_limit).cloned().collect();
+        let capped = is_longer && rows.len() >= query.row_limit;
+        Some(Reading { rows, capped, read_at: answer.read_at, first_incomplete_date: answer.first_incomplete_date })
     }
 }
 

@@ -39,7 +39,7 @@ pub async fn write(db: &DatabaseConnection, to: &Path) -> Result<u64, Error> {
 /// [`Error::Refused`] if `from` is no whole database of a version that this program knows, if there is a database at `url`, or if a process
 /// serves it. Nothing is changed then.
 ///
-/// What root restores belongs to the owner of the folder, who is the service's user.
+/// A file that root restores belongs to the owner of the folder, who is the service's user.
 pub async fn restore(from: &Path, url: &str) -> Result<PathBuf, Error> {
     let Some(to) = database::file_of(url) else {
         return Err(Error::refused("database.url: it names no SQLite file"));

@@ -184,7 +184,7 @@ mod tests {
         address
     }
 
-    /// What a server sends that refuses with a code.
+    /// The message of a server that refuses with a code.
     fn refusing(code: &str, words: &str) -> Vec<u8> {
         let fields = format!("SFATAL\0VFATAL\0C{code}\0M{words}\0\0");
         let length = u32::try_from(fields.len() + 4).unwrap();

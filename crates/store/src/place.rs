@@ -1,4 +1,4 @@
-//! Whether the file of a `SQLite` database is still where it was opened. A process keeps on writing to a file that was moved or deleted, and
+//! The place of the file of a `SQLite` database, which somebody may move, delete or replace while it is open. A process keeps on writing to a file that was moved or deleted, and
 //! nobody finds what it writes.
 
 use std::{

@@ -1,4 +1,4 @@
-//! What a role of `PostgreSQL` must be allowed.
+//! The rights that the service needs of its role of `PostgreSQL`.
 
 use sea_orm::{ConnectionTrait, DbBackend, FromQueryResult, Statement};
 

@@ -119,7 +119,7 @@ fn visible() -> String {
     )
 }
 
-/// Whether the plans of owners limit how many properties they track. Where nothing is sold, they are not counted.
+/// The limits of plans on tracked properties. Where nothing is sold, there are none, and properties are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plans {
     /// Plans have limits.
@@ -129,7 +129,7 @@ pub enum Plans {
 }
 
 impl Plans {
-    /// Returns what the settings say.
+    /// Returns the case of the settings.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         if config.billing.enabled { Self::Limit } else { Self::None }

@@ -28,7 +28,7 @@ use crate::{
 /// The properties that the colleague sees: those that the owner has tracked for the shortest time.
 const SEEN: usize = 20;
 
-/// The statements of a connection, or what `SQLite` counts of them.
+/// A count of the work that readings cause.
 enum Meter {
     /// The steps of `SQLite`'s virtual machine.
     Steps(Arc<AtomicU64>),
@@ -139,7 +139,7 @@ async fn agency(tracked: usize) -> (World, Uuid, Vec<Uuid>, Uuid) {
     (world, colleague, seen, tag)
 }
 
-/// What each reading costs where the owner tracks `tracked` properties.
+/// The cost of each reading where the owner tracks `tracked` properties.
 async fn costs(tracked: usize) -> Vec<(&'static str, u64)> {
     let (mut world, colleague, seen, tag) = agency(tracked).await;
     let meter = Meter::of(&mut world).await;

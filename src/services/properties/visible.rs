@@ -114,11 +114,13 @@ pub async fn visible(
             })
         })
         .collect();
-    listed.sort_by_cached_key(|listed| {
-        let site_url = &listed.property.site_url;
-        (!listed.favorite, sites::name(site_url), site_url.clone(), listed.property.id)
-    });
+    listed.sort_by_cached_key(|listed| usual_order(listed.favorite, &listed.property.site_url, listed.property.id));
     Ok(listed)
+}
+
+/// Favourites first, then by site.
+fn usual_order(favorite: bool, site_url: &str, id: Uuid) -> (bool, String, String, Uuid) {
+    (!favorite, sites::name(site_url), site_url.to_owned(), id)
 }
 
 /// A tracked property that a person can see, by what it is called.
@@ -144,9 +146,7 @@ pub async fn visible_sites(
     let found = rows(db, &VISIBLE_SITES, member, now).await?;
     let mut sites: Vec<VisibleSite> =
         found.iter().map(|row| VisibleSite::from_query_result(row, "")).collect::<Result<_, DbErr>>()?;
-    sites.sort_by_cached_key(|site| {
-        (!site.favorite.unwrap_or_default(), sites::name(&site.site_url), site.site_url.clone(), site.id)
-    });
+    sites.sort_by_cached_key(|site| usual_order(site.favorite.unwrap_or_default(), &site.site_url, site.id));
     Ok(sites)
 }
 

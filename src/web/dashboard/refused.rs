@@ -23,7 +23,7 @@ pub struct Refused {
     pub kept: Option<Kept>,
     /// The reference to the page without its question.
     pub again: String,
-    /// What the visitor wrote in the form that was sent, which no other place of the page has.
+    /// The texts of the form that was sent, which no other place of the page has.
     pub written: Markup,
 }
 

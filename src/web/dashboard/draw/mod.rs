@@ -7,6 +7,7 @@ pub mod empty;
 pub mod footer;
 pub mod lack;
 pub mod layers;
+pub mod paging;
 pub mod presets;
 pub mod rows;
 pub mod svg;

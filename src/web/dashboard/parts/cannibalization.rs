@@ -7,10 +7,10 @@ use api::{
 use common::{compute::in_place, names::pages::Pages};
 use maud::{Markup, html};
 
-use super::tables::pages;
 use crate::web::dashboard::{
     draw::{
         controls, empty, footer,
+        paging::pages,
         rows::{page_link, page_name, query_link},
         svg::bar,
         words,

@@ -7,7 +7,7 @@ mod insights;
 mod notes;
 mod overview;
 mod settings;
-pub(super) mod tables;
+mod tables;
 
 use api::{
     error::ApiError,

@@ -12,10 +12,9 @@ use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::json;
 
-use super::tables::pages;
 use crate::web::dashboard::{
     door::Door,
-    draw::words,
+    draw::{paging::pages, words},
     forms::{self, Sent, Write},
     opened::Opened,
 };

@@ -15,6 +15,7 @@ use crate::web::dashboard::{
     door::{Door, Query},
     draw::{
         controls, empty, footer,
+        paging::pages,
         rows::{self, Order, Rows},
     },
     opened::Opened,
@@ -198,19 +199,6 @@ fn choices(view: &View, table: Table, compares: bool) -> Markup {
                 }
                 label { "At least " input type="number" name="least" min="0" max="1000000000" value=[view.text("least")]; " impressions" }
                 button.secondary { "Show" }
-            }
-        }
-    }
-}
-
-/// The links to the rows before and after these.
-pub fn pages(view: &View, offset: u32, rows: u32, has_more: bool) -> Markup {
-    let to = |offset: u32| view.link(&[("offset", (offset > 0).then(|| offset.to_string()).as_deref())]);
-    html! {
-        @if offset > 0 || has_more {
-            p.pages {
-                @if offset > 0 { a href=(to(offset.saturating_sub(rows))) rel="prev" { "Rows before" } }
-                @if has_more { a href=(to(offset + rows)) rel="next" { "Next rows" } }
             }
         }
     }

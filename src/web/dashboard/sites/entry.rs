@@ -101,7 +101,7 @@ impl Entries<'_> {
         }
     }
 
-    /// Which sites of the list these `shown` are.
+    /// The places of the `shown` sites in the list.
     fn place(&self, shown: usize) -> String {
         let (offset, shown) = (u64::from(self.offset), shown as u64);
         let total = words::count(self.total);

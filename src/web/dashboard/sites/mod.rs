@@ -19,9 +19,8 @@ use serde_json::json;
 use self::{entry::Entries, none::Missing};
 use super::{
     ask::Asker,
-    draw::words,
+    draw::{paging::pages, words},
     forms::{self, Sent, Write},
-    parts::tables::pages,
     view::View,
 };
 
