@@ -8,7 +8,7 @@ use crate::{
     Tag,
     error::Code,
     models::{Feature, Role},
-    params::{ParameterDoc, idle},
+    params::ParameterDoc,
     scope::Scope,
 };
 
@@ -176,7 +176,7 @@ impl Operation {
     /// Returns true if answers name parameters that had no effect.
     #[must_use]
     pub fn names_ignored(&self) -> bool {
-        self.takes_conventions() || idle::has_rules(self.id)
+        self.takes_conventions() || self.parameters().iter().any(|parameter| !parameter.required)
     }
 
     /// The query parameters.

@@ -30,7 +30,7 @@ fn dates_and_windows() {
         ("startDate=2028-02-29&endDate=2028-02-29", "accepted"),
         ("startDate=2026-02-29&endDate=2026-03-01", NO_DAY),
         ("startDate=2026-1-01&endDate=2026-03-01", NO_DAY),
-        ("startDate=&endDate=2026-03-01", NO_DAY),
+        ("startDate=&endDate=2026-03-01", "startDate: is required beside endDate"),
         ("startDate=today&endDate=2026-03-01", NO_DAY),
         ("startDate=1899-12-31&endDate=2026-03-01", NO_DAY),
         ("startDate=2201-01-01&endDate=2201-01-01", NO_DAY),
@@ -88,7 +88,7 @@ fn limits_and_enums() {
         ("queryLimit=+5", "queryLimit: must be a whole number from 1 to 5000"),
         ("queryLimit=1e3", "queryLimit: must be a whole number from 1 to 5000"),
         ("queryLimit=99999999999999999999", "queryLimit: must be a whole number from 1 to 5000"),
-        ("pageLimit=", "pageLimit: must be a whole number from 1 to 5000"),
+        ("pageLimit=&filters=&scope=&compare=", "accepted"),
         ("scope=tables", "accepted"),
         ("scope=Tables", "scope: must be one of totals, series, tables, all"),
         ("searchType=news", "searchType: must be one of web, discover, googleNews, image, video"),
@@ -110,7 +110,7 @@ fn thresholds() {
     assert!(
         (params.min_page_share.0 - 0.1).abs() < f64::EPSILON && (params.max_top_share.0 - 0.8).abs() < f64::EPSILON
     );
-    for wrong in ["1.1", "-0.1", "NaN", "inf", "e1", "-1e-1", "1e999", "", "0,1"] {
+    for wrong in ["1.1", "-0.1", "NaN", "inf", "e1", "-1e-1", "1e999", " ", "0,1"] {
         let hint = refusal::<CannibalizationParams>(&format!("maxTopShare={wrong}"));
         assert_eq!(hint, "maxTopShare: must be a number from 0 to 1", "{wrong}");
     }

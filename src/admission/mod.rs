@@ -101,6 +101,9 @@ pub enum AdmissionError {
     /// The token, or the text in its place, is invalid: 401 with `error="invalid_token"`.
     #[error("the access token is missing, expired or not valid: {0}")]
     InvalidToken(&'static str),
+    /// The token is for another resource: 401 with `error="invalid_token"`.
+    #[error("the access token is for another resource")]
+    AnotherAudience,
     /// The person no longer lets the token's client act for them: 401 with `error="invalid_token"`.
     #[error("the person has withdrawn the client's access")]
     ClientRefused,
@@ -230,6 +233,7 @@ impl Admissions {
         let inner = &self.0;
         let token = inner.verifier.verify(token, &surface.audience).await.map_err(|error| match error {
             TokenError::Invalid(reason) => AdmissionError::InvalidToken(reason),
+            TokenError::AnotherAudience => AdmissionError::AnotherAudience,
             TokenError::IssuerUnavailable(error) => error.into(),
         })?;
         let read = inner.holder(&token, property);

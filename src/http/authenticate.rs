@@ -38,7 +38,8 @@ use crate::{
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
 const NO_SESSION: &str = "The session has ended; sign in, and send the form again.";
 const NO_BEARER: &str = "Authorization: must be Bearer and the access token, with one space between.";
-const BAD_TOKEN: &str = "The access token is expired, revoked or not for this service; refresh it or sign in again.";
+const BAD_TOKEN: &str =
+    "The access token is expired, revoked or not of this service's issuer; refresh it or sign in again.";
 
 /// Everything that the layer needs.
 #[derive(Clone)]
@@ -174,7 +175,10 @@ impl Authenticate {
     /// too many failures, because otherwise it would not refresh. An outage of the issuer or the database counts as nobody's
     /// failure.
     async fn failed(&self, request: &Request, error: AdmissionError) -> Error {
-        let withdrawn = matches!(error, AdmissionError::InvalidToken(_) | AdmissionError::ClientRefused);
+        let withdrawn = matches!(
+            error,
+            AdmissionError::InvalidToken(_) | AdmissionError::AnotherAudience | AdmissionError::ClientRefused
+        );
         let expired = withdrawn && presents_token(request.headers());
         let refusal = self.failure(error);
         if refusal.status().is_server_error() {
@@ -205,6 +209,13 @@ impl Authenticate {
     fn failure(&self, error: AdmissionError) -> Error {
         match error {
             AdmissionError::InvalidToken(_) => self.refusal(Some("invalid_token"), BAD_TOKEN),
+            AdmissionError::AnotherAudience => {
+                let hint = format!(
+                    "The access token is for another resource; get one for {0}: send resource={0} where you ask for it.",
+                    self.surface.audience
+                );
+                self.refusal(Some("invalid_token"), &hint)
+            }
             AdmissionError::ClientRefused => {
                 let hint = format!(
                     "The person has withdrawn this application's access; it can be allowed again at {}{}.",

@@ -104,6 +104,10 @@ impl Endpoint for Transport {
         let mut outer = http::Request::from(request).into_parts().0;
         // The SDK demands both types of every client, also of one that takes only the type it will get.
         outer.headers.insert(header::ACCEPT, BOTH);
+        // The SDK compares the header with the parameters, which alone negotiate. Clients send the header of their last connection.
+        if negotiates(&message) {
+            outer.headers.remove(PROTOCOL_VERSION);
+        }
         outer.extensions.insert(Span::current());
         if takes_events {
             outer.extensions.insert(TakesEvents);
@@ -167,10 +171,20 @@ fn drop_empty(message: &mut Value) {
 /// negotiates the version in its parameters, and a message with a version of its own is judged by the SDK.
 fn unknown_version(headers: &HeaderMap, message: &Value) -> Option<String> {
     let version = headers.get(PROTOCOL_VERSION)?;
-    let negotiates = message["method"] == "initialize" || message["params"]["_meta"][MESSAGE_VERSION].is_string();
     let is_known = VERSIONS.iter().any(|known| version == known.as_str());
     let names = VERSIONS.each_ref().map(ProtocolVersion::as_str).join(", ");
-    (!negotiates && !is_known).then(|| format!("MCP-Protocol-Version: must be one of {names}"))
+    let is_judged = negotiates(message) || names_version(message);
+    (!is_judged && !is_known).then(|| format!("MCP-Protocol-Version: must be one of {names}"))
+}
+
+/// Returns whether `message` negotiates the version by its parameters.
+fn negotiates(message: &Value) -> bool {
+    message["method"] == "initialize" && !names_version(message)
+}
+
+/// Returns whether `message` names its version itself.
+fn names_version(message: &Value) -> bool {
+    message["params"]["_meta"][MESSAGE_VERSION].is_string()
 }
 
 /// Returns the form of the answer, which is JSON where the client accepts both, and whether the client takes events. The SDK sends

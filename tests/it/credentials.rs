@@ -77,7 +77,9 @@ async fn token_for(base: &str, resource: &str) -> String {
 async fn a_token_for_another_resource_is_refused() {
     let base = &shared().service.base_url;
     let tools = token_for(base, &format!("{base}/mcp")).await;
-    assert_bad_token(&Actor::with_token(base, &tools).get("/api").await);
+    let answer = Actor::with_token(base, &tools).get("/api").await;
+    assert_bad_token(&answer);
+    assert!(answer.hint().contains(&format!("is for another resource; get one for {base}: ")), "{}", answer.hint());
     let ours = token_for(base, base).await;
     Actor::with_token(base, &ours).get("/api").await.expect(200);
     let ping = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });

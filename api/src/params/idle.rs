@@ -109,7 +109,7 @@ struct Sent<'s> {
 impl Sent<'_> {
     /// The value of a parameter that was sent.
     fn value(&self, name: &str) -> Option<&str> {
-        self.query.values.get(name)?.first().map(String::as_str)
+        self.query.values.get(name)?.first().map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// The default of a parameter of the operation.
@@ -138,11 +138,6 @@ impl Sent<'_> {
     fn is_true(&self, name: &str) -> bool {
         self.value(name).or_else(|| self.default(name)).is_some_and(|value| bool::parse(value) == Ok(true))
     }
-}
-
-/// Returns whether a rule is about the operation.
-pub(crate) fn has_rules(operation: &str) -> bool {
-    RULES.iter().any(|rule| rule.operations.contains(&operation))
 }
 
 /// Returns the parameters of a request that the operation takes, and that have no effect beside the others, each once.

@@ -132,14 +132,20 @@ impl QueryPairs {
         Ok(Self { values: pairs, ignored: Ignored::default() })
     }
 
+    /// Returns whether a parameter was sent without a value.
+    fn is_empty(&self, name: &str) -> bool {
+        matches!(self.text(name), Ok(None)) && self.values.contains_key(name)
+    }
+
     fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }
 
+    /// Returns the value of a parameter. An empty one counts as not sent, since forms and generated clients send every parameter.
     fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
         match self.values.get(name).map(Vec::as_slice) {
             None => Ok(None),
-            Some([one]) => Ok(Some(one)),
+            Some([one]) => Ok(Some(one.as_str()).filter(|value| !value.is_empty())),
             Some(_) => Err(ApiError::invalid(name, "given more than once; send it once")),
         }
     }

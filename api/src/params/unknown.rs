@@ -72,7 +72,7 @@ impl Ignored {
 }
 
 /// Judges the names of a query string. Returns those without effect: names of the conventions that mean nothing to the operation, whose
-/// values nobody reads, and parameters that mean nothing beside the others.
+/// values nobody reads, parameters that mean nothing beside the others, and optional ones without a value.
 ///
 /// # Errors
 /// `invalid_request` for a name that is neither a parameter of the operation nor ignored. The hint has the parameter that was meant,
@@ -93,6 +93,8 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
         }
     }
     ignored.0.extend(idle(operation.id, &known, &query));
+    let is_unsaid = |parameter: &&ParameterDoc| !parameter.required && query.is_empty(parameter.name);
+    ignored.0.extend(known.iter().filter(is_unsaid).map(|parameter| parameter.name));
     Ok(ignored)
 }
 

@@ -34,6 +34,9 @@ pub enum TokenError {
     /// The token is invalid. The reason is for the log. Callers only get `invalid_token` (RFC 6750).
     #[error("invalid token: {0}")]
     Invalid(&'static str),
+    /// The token is the issuer's, and for another resource.
+    #[error("invalid token: another audience")]
+    AnotherAudience,
     /// The token cannot be verified now because the issuer's keys, or its word on the token, are unavailable.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
@@ -212,7 +215,7 @@ impl Verifier {
     /// Checks audience and time.
     fn judge(&self, verified: &Verified, audience: &str) -> Result<(), TokenError> {
         if !verified.audience.names(audience) {
-            return Err(TokenError::Invalid("another audience"));
+            return Err(TokenError::AnotherAudience);
         }
         let now = self.clock.now();
         if now >= verified.token.expires_at + LEEWAY {

@@ -4,6 +4,8 @@
 //! case. A run of punctuation or spaces inside a term matches any such run or none, so that `blue-widget` finds `blue
 //! widget` and `bluewidget`, but `acme` does not find `acmeology`.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::wire::MAX_EXPRESSION;
 
 /// The RE2 expression that finds nothing: the branded queries of a property without branded keywords.
@@ -19,6 +21,8 @@ pub fn expression(terms: &[impl AsRef<str>]) -> Option<String> {
 }
 
 fn alternative(term: &str) -> Option<String> {
+    // A combining mark is neither a letter nor a digit.
+    let term: String = term.nfc().collect();
     let words: Vec<String> =
         term.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(regex::escape).collect();
     (!words.is_empty()).then(|| words.join(r"[^\p{L}\p{N}]*"))
@@ -51,6 +55,14 @@ mod tests {
         }
         for other in ["acmeology", "macme", "blue widgets", "blues widget"] {
             assert!(!found.is_match(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_term_finds_composed_queries_however_its_letters_are_written() {
+        for term in ["cafe\u{301}", "caf\u{e9}"] {
+            let found = regex::Regex::new(&expression(&[term]).unwrap()).unwrap();
+            assert!(found.is_match("the caf\u{e9} menu") && !found.is_match("the cafe menu"), "{term:?}");
         }
     }
 

@@ -67,7 +67,11 @@ impl Server {
 
 fn server_address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| ["http", "https"].contains(&url.scheme()) && url.has_host());
-    url.ok_or_else(|| "allowed is an address such as https://search.example.org or http://127.0.0.1:8080".to_owned())
+    let url = url.ok_or("allowed is an address such as https://search.example.org or http://127.0.0.1:8080")?;
+    if url.path() == "/" && url.query().is_none() && url.fragment().is_none() {
+        return Ok(url);
+    }
+    Err(format!("a server has no path: name it by {}", url.origin().ascii_serialization()))
 }
 
 /// The server that a command asks, and who asks.

@@ -33,8 +33,9 @@ pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) 
         figment = figment.merge(Toml::file_exact(file));
     }
     for (name, text) in variables {
-        // A file that becomes a variable brings its last end of line along. A variable that is passed on by its name alone is often empty.
-        let text = text.trim_end_matches(['\r', '\n']);
+        // A file that becomes a variable brings its last end of line along, and environment files keep spaces beside `=`. A variable that
+        // is passed on by its name alone is often empty.
+        let text = text.trim();
         if name.starts_with(PREFIX) && is_quoted(text) {
             let hint = "the value has quotation marks around it, which `docker run --env-file` keeps; leave them out";
             return Err(ConfigError(format!("variable {name}: {hint}")));
@@ -77,12 +78,12 @@ fn setting(variable: &str) -> Option<String> {
 /// made of digits stays text.
 fn typed(key: &str, text: &str) -> Value {
     match table::find(key).map_or(SettingKind::Text, |setting| setting.kind) {
-        SettingKind::Boolean => match text.trim().to_ascii_lowercase().as_str() {
+        SettingKind::Boolean => match text.to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" => Value::from(true),
             "false" | "0" | "no" | "off" => Value::from(false),
             _ => Value::from(text),
         },
-        SettingKind::Number => text.trim().parse().unwrap_or_else(|_| Value::from(text)),
+        SettingKind::Number => text.parse().unwrap_or_else(|_| Value::from(text)),
         SettingKind::List => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
             Value::from(items.map(Value::from).collect::<Vec<_>>())

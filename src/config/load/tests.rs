@@ -42,6 +42,9 @@ fn variables_are_read_as_files_and_languages_write_them() {
         &[
             ("SIGHTLINE_SECRETS__KEY", &format!("{key}\n")),
             ("SIGHTLINE_IDENTITY__CLIENT_SECRET", "hunter2\r\n"),
+            ("SIGHTLINE_LISTEN", " 127.0.0.1:7 "),
+            ("SIGHTLINE_BASE_URL", " https://search.example"),
+            ("SIGHTLINE_CACHE__TTL", "30m "),
             ("SIGHTLINE_RATE_LIMIT__ENABLED", "False"),
             ("SIGHTLINE_BILLING__ENABLED", "TRUE"),
         ],
@@ -49,6 +52,8 @@ fn variables_are_read_as_files_and_languages_write_them() {
     .unwrap();
     assert_eq!(config.secrets.key, Some(Secret(key)));
     assert_eq!(config.identity.client_secret, Some(Secret("hunter2".to_owned())));
+    assert_eq!((config.listen.port(), config.cache.ttl.0), (7, 1800));
+    assert_eq!(config.base_url(config.listen).as_str(), "https://search.example");
     assert_eq!((config.rate_limit.enabled, config.billing.enabled), (false, true));
     for (text, is_on) in [("1", true), ("0", false), ("yes", true), ("No", false), ("ON", true), ("off ", false)] {
         assert_eq!(read("", &[("SIGHTLINE_BILLING__ENABLED", text)]).unwrap().billing.enabled, is_on, "{text}");

@@ -271,7 +271,7 @@ async fn an_order_that_means_nothing_is_refused() {
         refused(what, &[("sort", "change.ctr.percent")], "sort").await;
         refused(what, &[("sort", "key")], "sort").await;
         refused(what, &[("metricFilters", "clicks=>1")], "metricFilters").await;
-        refused(what, &[("metricFilters", "")], "metricFilters").await;
+        refused(what, &[("metricFilters", ",")], "metricFilters").await;
     }
     for (what, filters, mended) in [
         ("countries", "clicks>1", "countries.clicks>1"),

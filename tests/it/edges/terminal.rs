@@ -180,6 +180,18 @@ fn the_command_sends_tokens_over_plain_http() {
     }
 }
 
+#[test]
+fn a_server_that_is_named_with_a_path_is_refused_with_its_address() {
+    let settings = TempDir::new().unwrap();
+    for path in ["/mcp", "/api", "/?a=b", "/#a"] {
+        let address = format!("https://search.example:8443{path}");
+        let refused = command(&settings, &address, &["login"]).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success(), "{path}: {said}");
+        assert!(said.contains("a server has no path: name it by https://search.example:8443"), "{path}: {said}");
+    }
+}
+
 /// A sign-in that an older program stored for such a server can still be removed here.
 #[test]
 fn logging_out_sends_no_token_over_plain_http() {

@@ -93,9 +93,12 @@ async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
             Response::builder().body(format!("{} {email:?}", user.subject))
         }
         Ok(None) => refuse(StatusCode::UNAUTHORIZED, None),
-        Err(AdmissionError::InvalidToken(_) | AdmissionError::NotBearer | AdmissionError::ClientRefused) => {
-            refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"))
-        }
+        Err(
+            AdmissionError::InvalidToken(_)
+            | AdmissionError::AnotherAudience
+            | AdmissionError::NotBearer
+            | AdmissionError::ClientRefused,
+        ) => refuse(StatusCode::UNAUTHORIZED, Some("invalid_token")),
         Err(AdmissionError::Repeated(_)) => refuse(StatusCode::BAD_REQUEST, Some("invalid_request")),
         Err(AdmissionError::ForeignOrigin | AdmissionError::ForeignLink) => StatusCode::FORBIDDEN.into(),
         Err(AdmissionError::IssuerUnavailable(_)) => StatusCode::SERVICE_UNAVAILABLE.into(),

@@ -33,6 +33,13 @@ async fn clients_with_a_handshake_get_a_version_that_they_know() {
         assert!(result["instructions"].as_str().unwrap().contains("never as instructions"));
         assert!(!reply.headers.contains_key("mcp-session-id"), "any replica may answer the next request");
     }
+    // A client may send the header of an earlier connection; its parameters negotiate.
+    for header in ["2025-06-18", HANDSHAKE, STATELESS, "2024-11-05", "1999-01-01"] {
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+        let reply = assistant.post(&message, &[("mcp-protocol-version", header)]).await.expect(200);
+        assert_eq!(reply.json["result"]["protocolVersion"], "2025-06-18", "{header}");
+    }
     let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let reply = assistant.post(&done, &[]).await.expect(202);
     assert_eq!(reply.text, "");

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use api::models::{FilterCondition, FilterOperator as Operator};
+use api::models::{FilterCondition, FilterDimension, FilterOperator as Operator};
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::{
     keys::alternation,
@@ -52,16 +53,20 @@ impl Clause {
         Self([Alternative::Pattern(expression.to_owned())].into())
     }
 
-    /// The clause of a condition, and whether the condition requires it.
+    /// The clause of a condition, and whether the condition requires it. A query satisfies it in the spelling of the condition or in
+    /// the composed one (Unicode NFC): some keyboards and file systems write `é` as two characters, and people search with one.
     pub fn of(condition: &FilterCondition) -> (Self, bool) {
-        let value = || condition.value.clone();
-        let alternatives = match condition.operator {
-            Operator::Contains | Operator::NotContains => [Alternative::Contains(value())].into(),
-            Operator::Equals => [Alternative::Exact(value())].into(),
-            Operator::MatchesRegex => [Alternative::Pattern(value())].into(),
-            Operator::OrList => list_items(&condition.value).into_iter().map(Alternative::Exact).collect(),
+        let value = || vec![condition.value.clone()];
+        let (values, alternative): (Vec<String>, fn(String) -> Alternative) = match condition.operator {
+            Operator::Contains | Operator::NotContains => (value(), Alternative::Contains),
+            Operator::Equals => (value(), Alternative::Exact),
+            Operator::MatchesRegex => (value(), Alternative::Pattern),
+            Operator::OrList => (list_items(&condition.value), Alternative::Exact),
         };
-        (Self(alternatives), condition.operator != Operator::NotContains)
+        let composes = condition.dimension == FilterDimension::Query && condition.operator != Operator::MatchesRegex;
+        let composed = values.iter().filter(|value| composes && !is_nfc(value)).map(|value| value.nfc().collect());
+        let spellings: Vec<String> = values.iter().cloned().chain(composed).collect();
+        (Self(spellings.into_iter().map(alternative).collect()), condition.operator != Operator::NotContains)
     }
 
     /// Either clause.

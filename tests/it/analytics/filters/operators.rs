@@ -95,6 +95,29 @@ async fn what_has_no_search_appearance_has_none_that_contains_anything() {
     assert!(plain.impressions > 0, "pages without any are among them");
 }
 
+/// File systems and some keyboards write `é` as two characters, and people search with one.
+#[tokio::test]
+async fn letters_of_a_condition_on_queries_may_be_written_in_parts() {
+    let (name, url) = SITES[1];
+    let asker = Asker::of(shared(), name, url).await;
+    for (operator, value) in [
+        ("contains", "cafe\u{301}"),
+        ("not_contains", "cafe\u{301}"),
+        ("equals", "cafe\u{301} stove 50% off"),
+        ("or_list", "cafe\u{301} stove 50% off,no such query"),
+    ] {
+        let composed = value.replace("e\u{301}", "\u{e9}");
+        let ask = async |value: &str| {
+            let wish = Wish { dimension: "query", operator, value: value.to_owned(), or: false };
+            let filters = Value::from(vec![wish.json()]).to_string();
+            asker.window(DAY, DAY, &[("filters", &filters)]).await["data"].clone()
+        };
+        let (parts, whole) = (ask(value).await, ask(&composed).await);
+        assert!(Sum::said(&whole["totals"]).impressions > 0, "{operator} {composed}");
+        assert_eq!(parts, whole, "{operator} {value:?}");
+    }
+}
+
 #[tokio::test]
 async fn both_windows_of_a_comparison_are_exact() {
     const BEFORE: &str = "2026-09-29";
