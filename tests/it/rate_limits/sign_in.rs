@@ -1,13 +1,14 @@
 //! Tests of the limits of the sign-in endpoints, by address.
 
 use chrono::TimeDelta;
+use futures_util::{StreamExt as _, future::join_all, stream};
 use entity::oauth_client::{ActiveModel, Entity};
 use poem::http::Method;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::json;
 
 use super::{behind_a_proxy, get_from};
-use crate::support::{actor::Answer, app::TestApp};
+use crate::support::{actor::Answer, app::TestApp, browser::Browser};
 
 async fn post_from(app: &TestApp, address: &str, path: &str, body: &str, media_type: &str) -> Answer {
     let headers = [("x-forwarded-for", address), ("content-type", media_type)];
@@ -19,9 +20,8 @@ async fn the_issuer_is_asked_so_often_by_one_address() {
     let app = behind_a_proxy(2).await;
     let redeem =
         async |address| post_from(&app, address, "/oauth/token", "x=1", "application/x-www-form-urlencoded").await;
-    for _ in 0..300 {
-        redeem("198.51.100.1").await.expect(400);
-    }
+    let redeemed = join_all((0..600).map(|_| redeem("198.51.100.1"))).await;
+    redeemed.into_iter().for_each(|answer| drop(answer.expect(400)));
     let refused = redeem("198.51.100.1").await.expect(429);
     assert_eq!(refused.json["error"], "temporarily_unavailable");
     assert!(refused.json["error_description"].is_string());
@@ -39,13 +39,26 @@ async fn the_issuer_is_asked_so_often_by_one_address() {
 #[tokio::test]
 async fn browser_sign_in_is_counted_by_address() {
     let app = behind_a_proxy(2).await;
-    for path in ["/auth/login", "/auth/callback"] {
-        assert_ne!(get_from(&app, "198.51.100.1", path).await.status.as_u16(), 429);
-    }
-    for path in ["/auth/login", "/auth/callback?code=x&state=x"] {
+    let begun = join_all((0..600).map(|_| get_from(&app, "198.51.100.1", "/auth/callback"))).await;
+    assert!(begun.iter().all(|answer| answer.status != 429));
+    for path in ["/auth/login", "/auth/callback?code=x&state=x", "/oauth/authorize", "/account/search/callback"] {
         assert_eq!(get_from(&app, "198.51.100.1", path).await.expect(429).header("retry-after"), "1");
     }
     assert_ne!(get_from(&app, "198.51.100.2", "/auth/login").await.status.as_u16(), 429);
+}
+
+/// The clock stands still, so that all come at the same instant.
+#[tokio::test]
+async fn an_office_of_a_hundred_people_behind_one_address_signs_in_at_once() {
+    let app = TestApp::start(|config| config.rate_limit.enabled = true).await;
+    let opened = stream::iter(0..100).map(async |number: usize| {
+        let browser = Browser::new(&app.service.base_url);
+        let form = browser.get("/auth/login?return_to=/account").await;
+        browser.get(&form.location).await.expect(200, &["Sign in"]);
+        browser.sign_in(["owner", "editor", "viewer", "stranger", "lapsed"][number % 5]).await;
+        browser.get("/account").await.expect(200, &[]);
+    });
+    opened.buffer_unordered(20).collect::<Vec<()>>().await;
 }
 
 #[tokio::test]
