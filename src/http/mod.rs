@@ -26,8 +26,8 @@ pub mod origin;
 pub mod parameters;
 pub mod rate_limit;
 pub mod request_id;
+pub mod slips;
 pub mod tools;
-pub mod trailing_slash;
 pub mod unsent;
 mod until_sent;
 pub mod version;
@@ -128,7 +128,7 @@ pub fn stack(
         .nest_no_strip("/api", operations)
         .at(TOOLS, tools)
         .nest_no_strip("/", open)
-        .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
+        .around(move |next, request| slips::lead(pages.clone(), next, request))
         .boxed()
         .around(entry::admit)
         .boxed()

@@ -19,16 +19,14 @@ use store::{
 
 use super::until_sent::until_sent;
 
-/// The number of requests for signing in and for consent that one address may send in a minute, in one burst or not: to the pages of
-/// sign-in, to the embedded issuer, and to connect a search account. An office of a hundred people behind one address signs in at nine
-/// o'clock with four or five requests each. Guesses are limited apart.
+/// The number of requests for signing in and consent of one address in a minute, in one burst or not. An office of a hundred people signs in
+/// at nine o'clock with four or five each. Guesses are limited apart.
 const SIGN_IN_REQUESTS: u32 = 600;
 
-/// The beginnings of the paths that count as requests for signing in and for consent.
-const SIGN_IN: [&str; 4] = ["/oauth/", "/auth/", "/account/password", "/account/search/"];
+/// The beginnings of paths of signing in and of consent.
+const SIGN_IN: [&str; 5] = ["/oauth/", "/device", "/auth/", "/account/password", "/account/search/"];
 
-/// The number of requests for pages and documents that one address may send in a minute, in one burst or not. An office behind one
-/// address may open the documentation at once, with some ten files for each person.
+/// The number of requests for pages and documents of one address. An office may open the documentation at once, some ten files a person.
 pub const OPEN_REQUESTS: u32 = 1_200;
 
 /// The header that tells of a limit first.
@@ -208,7 +206,7 @@ impl RateLimit {
         let per_minute = |requests| Some(Rate::new(requests, requests));
         let (kind, rate, is_told) = match request.uri().path() {
             "/api/health" | "/oauth/jwks" => ("uncounted", None, false),
-            path if SIGN_IN.iter().any(|start| path.starts_with(start)) || path == "/device" => {
+            path if SIGN_IN.iter().any(|start| path.starts_with(start)) => {
                 ("sign-in", per_minute(SIGN_IN_REQUESTS), true)
             }
             path if path.starts_with("/api") => ("address", Some(self.anonymous), true),

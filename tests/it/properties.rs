@@ -121,8 +121,6 @@ async fn a_search_finds_properties_by_name_and_by_tag() {
     assert!(found(&editor, "küche").await.is_empty(), "tags are each person's own");
     assert!(found(&owner, "nothing-like-it").await.is_empty());
     assert!(found(&app.actor("stranger").await, "northmoor").await.is_empty());
-    let refused = owner.ask("/api/properties", &[("search", "")]).await.expect(400);
-    assert_eq!(refused.hint(), "search: must be 1 to 200 characters long");
     let refused = owner.ask("/api/properties", &[("search", &"x".repeat(201))]).await.expect(400);
     assert_eq!(refused.hint(), "search: must be 1 to 200 characters long");
 }

@@ -201,8 +201,9 @@ impl<const MIN: u32, const MAX: u32> ParamValue for Whole<MIN, MAX> {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let plain = text.bytes().all(|b| b.is_ascii_digit());
-        let value = text.parse().ok().filter(|value| plain && (MIN..=MAX).contains(value));
+        // R writes 100000 as `1e+05`, and others `10` as `10.0`. JSON takes both for whole numbers.
+        let whole = number(text).filter(|value| value.fract() == 0.0).and_then(|value| value.to_string().parse().ok());
+        let value = whole.filter(|value| (MIN..=MAX).contains(value));
         value.map(Self).ok_or_else(|| format!("must be a whole number from {MIN} to {MAX}"))
     }
 
@@ -221,16 +222,20 @@ impl<const MIN: u32, const MAX: u32> ParamValue for Decimal<MIN, MAX> {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        // An exponent is a JSON number, too, and clients write small numbers so.
-        let plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-            && text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
-        let value = text.parse::<f64>().ok().filter(|value| plain && (f64::from(MIN)..=f64::from(MAX)).contains(value));
+        let value = number(text).filter(|value| (f64::from(MIN)..=f64::from(MAX)).contains(value));
         value.map(Self).ok_or_else(|| format!("must be a number from {MIN} to {MAX}"))
     }
 
     fn to_value(&self) -> Value {
         json!(self.0)
     }
+}
+
+/// Reads a number that is not negative. An exponent is a JSON number, too, and clients write small and large numbers so.
+fn number(text: &str) -> Option<f64> {
+    let is_plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
+    text.parse().ok().filter(|_| is_plain)
 }
 
 impl ParamValue for bool {
@@ -254,13 +259,21 @@ impl ParamValue for bool {
     }
 }
 
+/// Returns whether a time of RFC 3339 is midnight in UTC, or without a zone.
+fn is_midnight(time: &str) -> bool {
+    let time = time.strip_suffix('Z').or_else(|| time.strip_suffix("+00:00")).unwrap_or(time);
+    let fraction = time.strip_prefix("00:00:00").map(|rest| rest.strip_prefix('.').unwrap_or(rest));
+    fraction.is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'))
+}
+
 impl ParamValue for NaiveDate {
     fn schema() -> Value {
         json!({ "type": "string", "format": "date" })
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        parse_day(text)
+        // Generated clients send a `Date` as its instant. Another time than midnight may be of another day where the caller is.
+        parse_day(text.split_once('T').filter(|(_, time)| is_midnight(time)).map_or(text, |(day, _)| day))
     }
 
     fn to_value(&self) -> Value {

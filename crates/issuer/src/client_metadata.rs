@@ -1,7 +1,7 @@
 //! The metadata of a client (RFC 7591), and its rules. The same rules hold for registrations, for operators and for
 //! metadata documents.
 
-use common::{plain_text::plain_name, urls::is_loopback};
+use common::{plain_text, urls::is_loopback};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
@@ -194,11 +194,11 @@ fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
     Ok([code, supported("refresh_token"), device].into_iter().flatten().collect())
 }
 
-/// Anyone can choose the name of a client, and people see it when they are asked for consent.
+/// Anyone can choose the name of a client, and people see it when they are asked for consent. It is cleaned and cut, and the answer has
+/// the result (RFC 7591 section 3.2.1): assistants put names into it that their people wrote.
 fn name(name: Option<String>) -> Result<Option<String>, BadMetadata> {
-    let Some(name) = name.filter(|name| !name.trim().is_empty()) else { return Ok(None) };
-    let plain = plain_name(&name).ok_or_else(|| {
-        bad("client_name: must be 1 to 100 characters that can be seen; invisible ones and ones that change the direction of text are refused.")
-    })?;
-    Ok(Some(plain.to_owned()))
+    match name {
+        Some(name) if !plain_text::is_line(&name) => Err(bad("client_name: holds a control character.")),
+        name => Ok(name.as_deref().and_then(plain_text::name)),
+    }
 }

@@ -91,6 +91,21 @@ impl Counts {
         }
     }
 
+    /// Takes an attempt of a client back from the counts of its address and its network.
+    pub async fn uncount_client(&self, limits: &OfClients, client: &ClientAddress) -> Result<(), OAuthError> {
+        use sea_orm::ExprTrait as _;
+        for (key, (per_hour, burst)) in [
+            (format!("{}/address/{client}", limits.kind), limits.address),
+            (format!("{}/network/{}", limits.kind, client.network()), limits.network),
+        ] {
+            let (key, rate) = (self.secrets.digest(key.as_bytes(), CONTEXT), Rate::hourly(per_hour, burst));
+            let earlier = Expr::col(Column::FullAt).sub(whole(rate.interval().as_nanos()));
+            let uncounted = Entity::update_many().col_expr(Column::FullAt, earlier);
+            uncounted.filter(Column::Key.eq(key)).exec(&self.db).await?;
+        }
+        Ok(())
+    }
+
     /// Counts an attempt of a network although there were too many of all clients together: so many in an hour, and at once.
     ///
     /// # Errors

@@ -51,9 +51,9 @@ impl Parameters {
         Self::parse(request.uri().query().unwrap_or_default().as_bytes())
     }
 
-    /// Parses the body of a form POST.
+    /// Parses the form that a program sent.
     pub async fn form(request: &Request, body: Body) -> Result<Self, OAuthError> {
-        if !form::is_sent(request.headers()) {
+        if !form::is_sent_by_program(request.headers()) {
             return Err(refused(
                 "invalid_request",
                 "Send a form: one Content-Type, application/x-www-form-urlencoded.",

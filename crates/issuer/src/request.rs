@@ -189,7 +189,7 @@ fn challenge(parameters: &Parameters) -> Result<String, RequestError> {
 fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
     let scopes = scope::parse(asked).ok_or(RequestError(
         "invalid_scope",
-        "Scopes are openid, profile, email, offline_access, search:read, records:write and account.",
+        "Scopes are openid, profile, email, offline_access, search:read, records:write and account, separated by spaces.",
     ))?;
     let asks = scopes.contains(&OFFLINE_ACCESS);
     let scopes = if scopes.is_empty() { scope::parse(DEFAULT_SCOPE).unwrap_or_default() } else { scopes };
@@ -202,18 +202,26 @@ fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
     Ok(scope::parse(&granted.join(" ")).unwrap_or_default().join(" "))
 }
 
-/// Returns the known resources among the `resource` parameters (RFC 8707), in their canonical spelling.
+/// Returns the known resources among the `resource` parameters (RFC 8707), in their canonical spelling. The root of a host means every
+/// resource there: some assistants send it, whatever the metadata of the tool endpoint says.
 pub(super) fn resources(parameters: &Parameters, known: &[String]) -> Result<Vec<String>, RequestError> {
     let mut found = Vec::new();
     for asked in parameters.all("resource") {
         // Scheme and host are the same in capitals, and URL libraries add a slash to a URL without a path (RFC 3986, 6.2.2 and 6.2.3).
         let parsed = Url::parse(asked).ok();
         let asked = parsed.as_ref().map_or(asked, Url::as_str);
-        let same = |one: &&String| one.as_str() == asked || asked.strip_suffix('/') == Some(one.as_str());
-        let resource = known.iter().find(same);
-        let resource = resource.ok_or(RequestError("invalid_target", "The resource is not one of this service."))?;
-        if !found.contains(resource) {
-            found.push(resource.clone());
+        let root = parsed.as_ref().filter(|url| url.path() == "/" && url.query().is_none() && url.fragment().is_none());
+        let is_there =
+            |one: &str| root.is_some_and(|root| Url::parse(one).is_ok_and(|one| one.origin() == root.origin()));
+        let is_same = |one: &str| one == asked || asked.strip_suffix('/') == Some(one);
+        let named: Vec<&String> = known.iter().filter(|one| is_same(one) || is_there(one)).collect();
+        if named.is_empty() {
+            return Err(RequestError("invalid_target", "The resource is not one of this service."));
+        }
+        for resource in named {
+            if !found.contains(resource) {
+                found.push(resource.clone());
+            }
         }
     }
     Ok(found)

@@ -14,7 +14,8 @@ pub(super) fn supported() -> Vec<&'static str> {
 /// Returns the distinct scopes in `text` in a fixed order, or `None` if one is a misspelt scope of the API. Other unknown words are left
 /// out (`OpenID` Connect Core 3.1.2.1), because clients add words of their own.
 pub(super) fn parse(text: &str) -> Option<Vec<&'static str>> {
-    let asked: Vec<&str> = text.split_ascii_whitespace().collect();
+    // Some libraries join scopes by commas, as a few providers did before OAuth 2.0.
+    let asked: Vec<&str> = text.split([' ', '\t', '\n', '\r', ',']).filter(|word| !word.is_empty()).collect();
     let mut supported = supported();
     if asked.iter().any(|word| !supported.contains(word) && is_of_the_api(word)) {
         return None;
@@ -78,6 +79,9 @@ mod tests {
             ("account openid openid", Some("openid account")),
             ("records:write search:read", Some("search:read records:write")),
             ("", Some("")),
+            ("search:read,records:write", Some("search:read records:write")),
+            ("openid, search:read", Some("openid search:read")),
+            ("openid,search:raed", None),
             ("openid admin address phone", Some("openid")),
             ("claudeai", Some("")),
             ("Account", None),

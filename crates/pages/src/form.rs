@@ -60,10 +60,25 @@ impl Holds {
 /// Returns whether headers say once that a body is a form.
 #[must_use]
 pub fn is_sent(headers: &HeaderMap) -> bool {
+    types(headers).is_some_and(|types| types.len() == 1 && types.iter().all(|media_type| is_form(media_type)))
+}
+
+/// Returns whether headers say that a body is a form, maybe beside another type: some clients of the token endpoint merge two headers into
+/// one. Never for what a browser sends with a cookie.
+#[must_use]
+pub fn is_sent_by_program(headers: &HeaderMap) -> bool {
+    types(headers).is_some_and(|types| types.iter().any(|media_type| is_form(media_type)))
+}
+
+/// Returns the media types of the one `Content-Type`.
+fn types(headers: &HeaderMap) -> Option<Vec<&str>> {
     let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(line), None) = (lines.next(), lines.next()) else { return false };
-    let media_type = line.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    Some(line.to_str().ok()?.split(',').map(|one| one.split(';').next().unwrap_or_default().trim()).collect())
+}
+
+fn is_form(media_type: &str) -> bool {
+    media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
 /// Decodes the fields of a form or query, in their order. `holds` says by name what a field may hold. A field with a control character in
@@ -124,6 +139,21 @@ mod tests {
         };
         assert!(sent(&[form]) && sent(&["Application/X-WWW-Form-Urlencoded; charset=utf-8"]));
         assert!(!sent(&[]) && !sent(&["text/plain"]) && !sent(&[form, "text/plain"]) && !sent(&["text/plain", form]));
+        assert!(!sent(&["application/json, application/x-www-form-urlencoded"]));
+    }
+
+    #[test]
+    fn a_program_may_merge_two_types() {
+        for (text, is_form) in [
+            ("application/x-www-form-urlencoded;charset=UTF-8", true),
+            ("application/json, application/x-www-form-urlencoded", true),
+            ("application/x-www-form-urlencoded;charset=UTF-8,application/json", true),
+            ("application/json", false),
+            ("", false),
+        ] {
+            let headers = [(header::CONTENT_TYPE, text.parse().unwrap())].into_iter().collect();
+            assert_eq!(is_sent_by_program(&headers), is_form, "{text}");
+        }
     }
 
     #[test]

@@ -322,10 +322,12 @@ async fn a_token_for_one_resource_opens_no_other() {
     let machine = Machine { issuer: &issuer, client, codes: asked.json() };
     issuer.browser_of_ann().await.allow_machine(&machine, "read").await;
     let code = text(&machine.codes, "device_code");
-    let widened =
-        [("grant_type", GRANT_TYPE), ("device_code", code), ("client_id", &machine.client), ("resource", &issuer.base)];
-    issuer.post("/oauth/token", &widened).await.refused("invalid_target");
-    let tokens = machine.tokens().await;
+    let asked = |resource| {
+        [("grant_type", GRANT_TYPE), ("device_code", code), ("client_id", &machine.client), ("resource", resource)]
+    };
+    issuer.post("/oauth/token", &asked("https://elsewhere.example")).await.refused("invalid_target");
+    // The root means every resource of the grant, and widens nothing.
+    let tokens = issuer.post("/oauth/token", &asked(&issuer.base)).await.json();
     let access = text(&tokens, "access_token");
     assert_eq!(Answer::of(issuer.http.get(&mcp).bearer_auth(access)).await.status, 200);
     assert_eq!(issuer.api(access).await.status, 401);

@@ -39,19 +39,53 @@ async fn a_resource_is_the_same_in_capitals() {
     }
 }
 
+/// Some clients merge the header of their requests with the one of the form.
+#[tokio::test]
+async fn a_client_with_a_merged_content_type_gets_its_tokens() {
+    let issuer = TestIssuer::start().await;
+    let (client, tokens) = issuer.tokens().await;
+    let form = format!("grant_type=refresh_token&client_id={client}&refresh_token={}", text(&tokens, "refresh_token"));
+    let merged = "application/json, application/x-www-form-urlencoded";
+    let request = issuer.http.post(format!("{}/oauth/token", issuer.base)).header("content-type", merged).body(form);
+    assert_eq!(Answer::of(request).await.status, 200);
+}
+
+/// Some assistants send the root of the host of `/mcp`, whatever its metadata names.
+#[tokio::test]
+async fn the_root_of_a_host_means_every_resource_there() {
+    let issuer = TestIssuer::start().await;
+    let client = issuer.client().await;
+    for root in [issuer.base.clone(), format!("{}/", issuer.base), issuer.base.replace("http:", "HTTP:")] {
+        let code = issuer.code(&client, &[("resource", &root)]).await;
+        let tokens = issuer.redeem(&client, &code, &[("resource", &root)]).await.json();
+        let access = text(&tokens, "access_token");
+        assert_eq!(issuer.api(access).await.status, 200, "{root}");
+        let mcp = issuer.http.get(format!("{}/mcp", issuer.base)).bearer_auth(access);
+        assert_eq!(Answer::of(mcp).await.status, 200, "{root}");
+    }
+    for other in [format!("{}/?a=b", issuer.base), format!("{}/api", issuer.base)] {
+        let refused = issuer.authorize(&client, &[("resource", &other)]).await.redirect();
+        assert_eq!(refused["error"], "invalid_target", "{other}");
+    }
+}
+
 #[tokio::test]
 async fn a_narrowed_token_works_on_its_own_surface_only() {
     let issuer = TestIssuer::start().await;
     let (client, mcp) = (issuer.client().await, format!("{}/mcp", issuer.base));
-    let code = issuer.code(&client, &[("resource", &mcp)]).await;
-    let widened = issuer.redeem(&client, &code, &[("resource", &issuer.base)]).await;
-    widened.refused("invalid_target");
+    let code = issuer.code(&client, &[("resource", &issuer.base)]).await;
+    issuer.redeem(&client, &code, &[("resource", "https://elsewhere.example")]).await.refused("invalid_target");
+    // The root means every resource of the grant, and widens nothing.
+    for again in [&[][..], &[("resource", issuer.base.as_str())]] {
+        let code = issuer.code(&client, &[("resource", &mcp)]).await;
+        let tokens = issuer.redeem(&client, &code, again).await.json();
+        let access = text(&tokens, "access_token");
+        assert_eq!(Answer::of(issuer.http.get(&mcp).bearer_auth(access)).await.status, 200);
+        assert_eq!(issuer.api(access).await.status, 401);
+    }
     let code = issuer.code(&client, &[("resource", &mcp)]).await;
     let tokens = issuer.redeem(&client, &code, &[]).await.json();
-    let access = text(&tokens, "access_token");
-    assert_eq!(Answer::of(issuer.http.get(&mcp).bearer_auth(access)).await.status, 200);
-    let api = issuer.api(access).await;
-    assert_eq!(api.status, 401);
+    let api = issuer.api(text(&tokens, "access_token")).await;
     let metadata = format!("{}/.well-known/oauth-protected-resource", issuer.base);
     assert_eq!(
         api.header("www-authenticate"),

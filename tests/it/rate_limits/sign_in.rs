@@ -1,8 +1,8 @@
 //! Tests of the limits of the sign-in endpoints, by address.
 
 use chrono::TimeDelta;
-use futures_util::{StreamExt as _, future::join_all, stream};
 use entity::oauth_client::{ActiveModel, Entity};
+use futures_util::{StreamExt as _, future::join_all, stream};
 use poem::http::Method;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::json;

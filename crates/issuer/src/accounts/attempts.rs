@@ -57,6 +57,12 @@ impl Attempts {
         self.count(&format!("account/{account}"), PER_ACCOUNT).await
     }
 
+    /// Takes a guess of a stranger back that was right, because it guessed nothing: an office behind one address signs in as often as it has
+    /// people. The account and its pair with the address keep it.
+    pub async fn was_right(&self, address: &ClientAddress) -> Result<(), OAuthError> {
+        self.0.uncount_client(&GUESSES, address).await
+    }
+
     /// Counts a code of a machine that `subject` enters at `address`.
     pub async fn enter_user_code(&self, subject: &str, address: &ClientAddress) -> Result<(), OAuthError> {
         self.count(&format!("user-code/{subject}"), CODES_PER_PERSON).await?;
@@ -129,6 +135,24 @@ mod tests {
         }
         assert!(guess(&attempts, "another@corp.test", 1, None).await.is_some());
         assert_eq!(guess(&attempts, "another@corp.test", 2, None).await, None);
+    }
+
+    #[tokio::test]
+    async fn right_passwords_of_one_address_are_no_guesses_and_wrong_ones_stay_counted() {
+        let (attempts, _) = attempts().await;
+        for number in 0..59 {
+            assert_eq!(guess(&attempts, &format!("wrong-{number}@corp.test"), 1, None).await, None);
+        }
+        for number in 0..200 {
+            assert_eq!(guess(&attempts, &format!("{number}@corp.test"), 1, None).await, None);
+            attempts.was_right(&at(1)).await.unwrap();
+        }
+        assert_eq!(guess(&attempts, "wrong-59@corp.test", 1, None).await, None);
+        assert!(guess(&attempts, "wrong-60@corp.test", 1, None).await.is_some());
+        for _ in 0..9 {
+            assert_eq!(guess(&attempts, "0@corp.test", 2, None).await, None);
+            attempts.was_right(&at(2)).await.unwrap();
+        }
     }
 
     /// The addresses of a customer with a /48.

@@ -141,6 +141,9 @@ impl IdentityProvider {
         if !verified.matches {
             return Err(Rejected::Wrong);
         }
+        if device.is_none() {
+            self.attempts.was_right(address).await?;
+        }
         let outdated = verified.is_outdated.then(|| password::hash(password, self.random.bytes(), Queue::Known));
         Ok(match outdated {
             Some(rehashing) => Some(rehashing.await?),

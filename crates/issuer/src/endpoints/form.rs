@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use common::digest::same;
 use identity::credentials::cookies;
 use maud::{Markup, html};
-use pages::{cookie, page::Page};
+use pages::{cookie, form::is_sent, page::Page};
 use poem::{Body, Request, Response, error::ResponseError as _, http::HeaderMap};
 
 use super::page;
@@ -17,8 +17,11 @@ const LIFETIME: TimeDelta = TimeDelta::hours(1);
 /// The token of the forms on one page.
 pub(super) struct FormToken(String);
 
-/// Reads a form, or returns the page for one that cannot be read.
+/// Reads the form that a browser sent, or returns the page for one that cannot be read.
 pub(super) async fn read(request: &Request, body: Body) -> Result<Parameters, Response> {
+    if !is_sent(request.headers()) {
+        return Err(page::unreadable("Send a form: one Content-Type, application/x-www-form-urlencoded."));
+    }
     Parameters::form(request, body).await.map_err(|error| match error {
         OAuthError::Refused { description, .. } => page::unreadable(&description),
         other => other.as_response(),

@@ -113,7 +113,7 @@ async fn keys_are_a_json_array_of_1_to_50_different_texts() {
     let (people, case) = (People::new().await, Case::of(SMALL, DAY));
     let many = serde_json::to_string(&(0..51).map(|number| number.to_string()).collect::<Vec<_>>()).unwrap();
     let long = format!("[\"{}\"]", "a".repeat(2049));
-    for keys in ["", "plant", "[]", "{}", "[1]", "[null]", r#"[""]"#, r#"["a","a"]"#, r#""a""#, "[\"a\"", &many, &long]
+    for keys in [" ", "plant", "[]", "{}", "[1]", "[null]", r#"[""]"#, r#"["a","a"]"#, r#""a""#, "[\"a\"", &many, &long]
     {
         for table in ["queries", "pages"] {
             let answer = case.ask(&people, "table-sparklines", &[("table", table), ("keys", keys)]).await.expect(400);

@@ -71,7 +71,7 @@ async fn parameters_of_an_export_are_refused_by_name() {
     let case = Case::of(SMALL, DAYS);
     for (name, value) in [
         ("table", "everything"),
-        ("table", ""),
+        ("table", " "),
         ("queryLimit", "5001"),
         ("pageLimit", "0"),
         ("filters", "[{}]"),

@@ -105,7 +105,7 @@ async fn fifty_conditions_are_the_most() {
     asker.window("2026-10-05", "2026-10-05", &[("filters", &list(50))]).await;
     asker.ask(&[("filters", &list(51))]).await.expect(400);
     for malformed in
-        ["", "{}", "[1]", r#"[{"dimension":"query"}]"#, r#"[{"dimension":"query","operator":"contains","value":""}]"#]
+        [" ", "{}", "[1]", r#"[{"dimension":"query"}]"#, r#"[{"dimension":"query","operator":"contains","value":""}]"#]
     {
         let answer = asker.ask(&[("filters", malformed)]).await.expect(400);
         assert!(answer.hint().contains("filters"), "{malformed}: {}", answer.hint());

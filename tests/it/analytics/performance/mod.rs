@@ -188,7 +188,7 @@ async fn a_scope_holds_what_it_promises() {
 async fn limits_are_between_1_and_5000() {
     let asker = Asker::small().await;
     for name in ["queryLimit", "pageLimit"] {
-        for value in ["0", "5001", "-1", "1.5", "many", ""] {
+        for value in ["0", "5001", "-1", "1.5", "many", " "] {
             let answer = asker.ask(&[("scope", "tables"), (name, value)]).await.expect(400);
             assert!(answer.hint().contains(name), "{name}={value}: {}", answer.hint());
         }

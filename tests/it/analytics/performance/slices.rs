@@ -133,7 +133,7 @@ async fn an_unknown_classification_is_404_and_a_meaningless_one_400() {
         let answer = asker.ask(&[("classification", &missing)]).await.expect(404);
         assert_eq!(answer.code(), "not_found", "{missing}");
     }
-    for malformed in ["Branded", "segment", "segment:", "segment:1", "topicCluster:x", "cluster:y", ""] {
+    for malformed in ["Branded", "segment", "segment:", "segment:1", "topicCluster:x", "cluster:y", " "] {
         let answer = asker.ask(&[("classification", malformed)]).await.expect(400);
         assert!(answer.hint().contains("classification"), "{malformed}: {}", answer.hint());
     }

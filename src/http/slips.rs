@@ -1,4 +1,5 @@
-//! Leads from the address of a page or of the tool endpoint with a slash at its end to the one without.
+//! Leads from an address with a slip to the one that it means: a slash at the end of a page or of the tool endpoint, or what a mail
+//! program took into the address of a share link.
 
 use std::sync::Arc;
 
@@ -11,6 +12,9 @@ use poem::{
 /// Paths for programs. The refusal of one names the right address.
 const PROGRAMS: [&str; 3] = ["/api", "/oauth", "/.well-known"];
 
+/// The length of the token of a share link.
+const TOKEN: usize = 43;
+
 /// The layer that redirects a browser to the page of `pages` that its address means, and an assistant, whose address a person typed, to the
 /// tool endpoint.
 ///
@@ -20,7 +24,7 @@ pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -
     let to = if request.uri().path().strip_suffix('/') == Some(TOOLS) {
         Some(TOOLS.to_owned())
     } else if matches!(*request.method(), Method::GET | Method::HEAD) {
-        page(request.uri(), &pages)
+        share_link(request.uri()).or_else(|| page(request.uri(), &pages))
     } else {
         None
     };
@@ -29,6 +33,14 @@ pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -
         return Ok(response.header(header::CACHE_CONTROL, "no-store").finish());
     }
     next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// Returns the address of a share link without what follows its token, such as the full stop of a sentence.
+fn share_link(uri: &Uri) -> Option<String> {
+    let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let (token, rest) = uri.path().strip_prefix("/share/")?.split_at_checked(TOKEN)?;
+    let is_token = token.bytes().all(is_of_token) && rest.bytes().next().is_some_and(|byte| !is_of_token(byte));
+    (is_token && !rest.contains('/')).then(|| format!("/share/{token}"))
 }
 
 /// Returns the address without the slash, if a page is there. It stays on this host: a browser takes what follows two slashes, or a slash
@@ -75,6 +87,20 @@ mod tests {
         ] {
             assert_eq!(led(address).as_deref(), Some(to), "{address}");
         }
+    }
+
+    #[test]
+    fn what_follows_the_token_of_a_share_link_is_cut_off() {
+        let token = "Aa0-_".repeat(9)[..TOKEN].to_owned();
+        let link = format!("/share/{token}");
+        for after in [".", ",", ")", ";", "%3E", "%20", "%E2%80%9D", "&utm_source=x", ".?a=b", "…"] {
+            let Ok(uri) = format!("{link}{after}").parse::<Uri>() else { continue };
+            assert_eq!(share_link(&uri), Some(link.clone()), "{after}");
+        }
+        for other in ["", "/", "/queries", "./queries", "a", "?a=."] {
+            assert_eq!(share_link(&format!("{link}{other}").parse().unwrap()), None, "{other}");
+        }
+        assert_eq!(share_link(&"/share/short.".parse().unwrap()), None);
     }
 
     #[test]
