@@ -51,6 +51,19 @@ async fn a_page_of_any_origin_may_call_every_operation_with_a_token() {
     }
 }
 
+/// Programs that trace what pages ask for add headers of their own.
+#[tokio::test]
+async fn a_page_may_send_further_headers_to_the_issuer_and_reads_when_to_come_again() {
+    for path in ["/oauth/token", "/oauth/register", "/oauth/revoke", "/.well-known/oauth-authorization-server"] {
+        let answer = preflight(&shared().anonymous(), path, PAGE, "POST").await.expect(204);
+        let allowed = names(&answer, "access-control-allow-headers");
+        for name in ["*", "authorization", "content-type"] {
+            assert!(allowed.contains(&name.to_owned()), "{path}: {name}");
+        }
+        assert!(names(&answer, "access-control-expose-headers").contains(&"retry-after".to_owned()), "{path}");
+    }
+}
+
 /// `Authorization` must be named: no browser takes `*` for it.
 #[tokio::test]
 async fn a_page_may_send_every_header_that_the_document_describes() {

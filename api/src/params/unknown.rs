@@ -24,6 +24,9 @@ const CONVENTIONS: [&str; 10] = [
     "pageLimit",
 ];
 
+/// The operation whose address monitors watch.
+const HEALTH: &str = "getHealth";
+
 /// The parameter that asks other services for a dry run. It is never ignored, because the write would be made.
 const DRY_RUN: &str = "dryRun";
 
@@ -89,6 +92,8 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
             Some(convention) if operation.takes_conventions() => ignored.0.push(convention),
             Some(_) => return Err(ApiError::invalid(name, "has no effect on this operation; leave it out")),
             None if name == DRY_RUN => return Err(no_dry_run(operation)),
+            // Monitors add a name and a number to the address that they watch, so that no cache answers.
+            None if operation.id == HEALTH && is_of_no_parameter(name, &known) => {}
             None => return Err(misspelt(name, &known)),
         }
     }
@@ -105,6 +110,11 @@ fn no_dry_run(operation: &Operation) -> ApiError {
         |preview| format!("send the body to {} {} to see what it would do", preview.method, preview.path),
     );
     ApiError::invalid(DRY_RUN, &format!("not a parameter here; {way_out}"))
+}
+
+/// Returns whether a name was meant for none of the parameters.
+fn is_of_no_parameter(name: &str, known: &[ParameterDoc]) -> bool {
+    meant(name, &known.iter().map(|parameter| parameter.name).collect::<Vec<_>>()).is_none()
 }
 
 fn misspelt(name: &str, known: &[ParameterDoc]) -> ApiError {
@@ -208,6 +218,17 @@ mod tests {
                 assert_eq!(meant(&doubled, &known), Some(*name), "{}", operation.id);
             }
         }
+    }
+
+    #[test]
+    fn what_monitors_add_to_the_address_of_health_is_left_out() {
+        for query in ["uptime_kuma_cachebuster=a1b2c3", "_cb=1706789012345", "v=1", "1795832343", "probe=live&_=1"] {
+            assert_eq!(judged("/api/health", query), Ok(Vec::new()), "{query}");
+        }
+        for query in ["probes=live", "Probe=live", "prob=live"] {
+            assert!(judged("/api/health", query).unwrap_err().contains("did you mean probe?"), "{query}");
+        }
+        assert!(judged("/api", "_=1").is_err());
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn open_to_browsers(endpoint: impl Endpoint + 'static) -> impl Endpoint<Outp
             Response::builder()
                 .status(poem::http::StatusCode::NO_CONTENT)
                 .header("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
-                .header("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
+                .header("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version, *")
                 .header("Access-Control-Max-Age", "86400")
                 .finish()
         } else {
@@ -33,7 +33,10 @@ pub fn open_to_browsers(endpoint: impl Endpoint + 'static) -> impl Endpoint<Outp
         };
         let headers = response.headers_mut();
         headers.insert("Access-Control-Allow-Origin", poem::http::HeaderValue::from_static("*"));
-        headers.insert("Access-Control-Expose-Headers", poem::http::HeaderValue::from_static("WWW-Authenticate"));
+        headers.insert(
+            "Access-Control-Expose-Headers",
+            poem::http::HeaderValue::from_static("WWW-Authenticate, Retry-After"),
+        );
         Ok(response)
     })
 }

@@ -1,7 +1,7 @@
 //! Reading the queries of each day.
 //!
 //! By day and query the search engine returns rows up to its ceiling for every day, so a long window may have millions of rows.
-//! They are read a week at a time, or some weeks of few rows at a time, a few readings in parallel, and folded as they arrive. No answer ever
+//! They are read a week at a time, or more days of few rows at a time, a few readings in parallel, and folded as they arrive. No answer ever
 //! holds all of them.
 
 use std::sync::{Arc, Weak};
@@ -16,7 +16,7 @@ use super::{Asked, weeks::MAX_WEEKS_PER_PERSON};
 use crate::error::Error;
 
 /// The number of days in the first reading. A week of a large site has about as many rows as the search engine returns at once.
-const DAYS: i64 = 7;
+const DAYS: usize = 7;
 
 /// The number of readings made in parallel.
 const AT_ONCE: usize = MAX_WEEKS_PER_PERSON;
@@ -31,10 +31,14 @@ pub(super) struct DaysRead {
 
 /// Returns the windows of the readings that make up `window`.
 pub(super) fn weeks(window: Window) -> Vec<Window> {
-    let starts = std::iter::successors(Some(window.start_date), |start| Some(*start + TimeDelta::days(DAYS)));
-    let week =
-        |start_date| Window { start_date, end_date: window.end_date.min(start_date + TimeDelta::days(DAYS - 1)) };
-    starts.take_while(|start| *start <= window.end_date).map(week).collect()
+    parts(window, DAYS)
+}
+
+/// Returns a window in parts of so many days. The last one has the rest.
+fn parts(window: Window, days: usize) -> Vec<Window> {
+    let starts = window.start_date.iter_days().take_while(|day| *day <= window.end_date).step_by(days);
+    let last = |start: NaiveDate| start.iter_days().take(days).take_while(|day| *day <= window.end_date).last();
+    starts.map(|start| Window { start_date: start, end_date: last(start).unwrap_or(start) }).collect()
 }
 
 /// Reads one week, by day and query.
@@ -49,18 +53,18 @@ pub(super) fn by_day(reading: &Reading) -> impl Iterator<Item = (NaiveDate, &[Ro
     days.filter_map(|rows| Some((parse_day(rows.first()?.key()).ok()?, rows)))
 }
 
-/// The rows that one reading should have at most: one page of the search engine's answer, with room for a week that has more than the first.
-const ROWS_AT_ONCE: usize = 20_000;
+/// The rows that one reading should have at most: two pages of the search engine's answer, with room for days that have more rows than the
+/// first ones.
+const ROWS_AT_ONCE: usize = 45_000;
 
-/// The most weeks of one reading. The search engine charges a request by its days.
-const WEEKS_AT_ONCE: usize = 8;
+/// The most days of one reading. The search engine charges a request by its days.
+const DAYS_AT_ONCE: usize = 56;
 
-/// Returns the windows of the readings after the first week, whose reading is `first`: as many weeks together as have about as many rows as
-/// [`ROWS_AT_ONCE`].
-fn together(later: &[Window], first: &Reading) -> Vec<Window> {
-    let weeks = (ROWS_AT_ONCE / first.rows.len().max(1)).clamp(1, WEEKS_AT_ONCE);
-    let joined = |weeks: &[Window]| Some(Window { end_date: weeks.last()?.end_date, ..*weeks.first()? });
-    later.chunks(weeks).filter_map(joined).collect()
+/// Returns the windows of the readings after the first week, whose reading is `first`: as many days together as have about as many rows as
+/// [`ROWS_AT_ONCE`], a week at least.
+fn together(later: Window, first: &Reading) -> Vec<Window> {
+    let days = DAYS * ROWS_AT_ONCE / first.rows.len().max(1);
+    parts(later, days.clamp(DAYS, DAYS_AT_ONCE))
 }
 
 /// Folds each day of the window that has rows into `state`, in chronological order.
@@ -71,15 +75,15 @@ pub(super) async fn each_day<S: Send + 'static>(
     mut state: S,
     fold: fn(&mut S, NaiveDate, &[Row]),
 ) -> Result<(S, DaysRead), Error> {
-    let weeks = weeks(asked.days_of_series(window));
+    let window = asked.days_of_series(window);
     let read = |week| async move {
         let permit = asked.search.weeks.acquire(asked.person).await?;
         Ok::<_, Error>((permit, read_week(asked, week, plan).await?))
     };
     let mut read_days = DaysRead { readings: Vec::new(), read_at: None };
-    let Some((first, later)) = weeks.split_first() else { return Ok((state, read_days)) };
-    let (permit, reading) = read(*first).await?;
-    let later = together(later, &reading);
+    let Some(first) = weeks(window).first().copied() else { return Ok((state, read_days)) };
+    let (permit, reading) = read(first).await?;
+    let later = together(Window { start_date: first.end_date + TimeDelta::days(1), ..window }, &reading);
     state = folded(reading, state, fold, &mut read_days).await?;
     drop(permit);
     let mut readings = stream::iter(later.into_iter().map(read)).buffered(AT_ONCE);
@@ -112,22 +116,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weeks_with_few_rows_are_read_together() {
+    fn days_are_read_together_until_they_fill_two_pages() {
         let day = |text: &str| text.parse::<NaiveDate>().unwrap();
         let window = Window { start_date: day("2026-10-01"), end_date: day("2026-11-11") };
-        let all = weeks(window);
-        assert_eq!(all.len(), 6);
+        assert_eq!(weeks(window).len(), 6);
+        let later = Window { start_date: day("2026-10-08"), ..window };
         let joined = |rows: usize| {
             let row = Row { keys: [].into(), metrics: Metrics::zero() };
             let first = Reading { rows: vec![row; rows], ..Reading::empty(DateTime::UNIX_EPOCH) };
-            let joined = together(&all[1..], &first);
+            let joined = together(later, &first);
             assert_eq!((joined[0].start_date, joined.last().unwrap().end_date), (day("2026-10-08"), window.end_date));
             for (before, after) in joined.iter().zip(&joined[1..]) {
                 assert_eq!(before.end_date + TimeDelta::days(1), after.start_date);
             }
             joined.len()
         };
-        assert_eq!([0, 10, 4_000, 7_000, 10_001, 50_000].map(joined), [1, 1, 1, 3, 5, 5]);
-        assert!(together(&[], &Reading::empty(DateTime::UNIX_EPOCH)).is_empty());
+        assert_eq!([0, 10, 8_000, 10_000, 27_000, 40_000, 300_000].map(joined), [1, 1, 1, 2, 4, 5, 5]);
+        let nothing = Window { start_date: day("2026-11-12"), ..window };
+        assert!(together(nothing, &Reading::empty(DateTime::UNIX_EPOCH)).is_empty());
     }
 }

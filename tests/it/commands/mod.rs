@@ -124,10 +124,25 @@ async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
 fn every_signal_that_ends_a_service_ends_it_in_order() {
     for signal in ["TERM", "INT", "HUP", "QUIT"] {
         let folder = TempDir::new().unwrap();
-        let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
+        let program = sightline(folder.path(), &["serve"], &[ANY_PORT]);
+        // A shell that runs the tests in the background has them started with SIGINT and SIGQUIT ignored.
+        let mut shell = Command::new("env");
+        shell.arg("--default-signal").arg(program.get_program()).arg("serve").current_dir(folder.path());
+        shell.env_clear().env("SIGHTLINE_LISTEN", ANY_PORT.1).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let server = Running::start(shell);
         let (code, _, log) = server.end_by(signal);
         assert!(code == Some(0) && log.contains("stopping"), "{signal}: {code:?} {log}");
     }
+}
+
+/// A container without certificates, or a wrong `SSL_CERT_FILE`.
+#[test]
+fn a_service_without_root_certificates_starts_and_says_what_it_cannot_reach() {
+    let folder = TempDir::new().unwrap();
+    let mut program = sightline(folder.path(), &["serve"], &[ANY_PORT]);
+    program.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
+    let (code, _, log) = Running::start(program).terminate();
+    assert!(code == Some(0) && log.contains("install ca-certificates, or name a file by SSL_CERT_FILE"), "{log}");
 }
 
 /// `nohup` starts a program with SIGHUP ignored, and shells start programs in the background with SIGQUIT ignored.

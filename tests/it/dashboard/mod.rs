@@ -119,7 +119,7 @@ async fn a_page_costs_few_upstream_requests() {
         ("/queries", 9),
         ("/pages", 9),
         ("/countries", 11),
-        ("/insights", 19),
+        ("/insights", 16),
         ("/growth", 3),
     ] {
         let app = TestApp::start(|_| {}).await;

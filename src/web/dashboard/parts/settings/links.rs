@@ -94,7 +94,7 @@ fn form(opened: &Opened<'_>, known: &Known) -> Markup {
             (opened.form(MAKE))
             div.fields {
                 label { "Name, which readers see" input type="text" name="name" maxlength="100" value=[kept("name")]; }
-                label { "Open until (UTC); empty: until you revoke it" input type="date" name="ends" value=[kept("ends")] min=(FIRST_DAY) max=(LAST_DAY); }
+                label { "Open until the end of this day in UTC; empty: until you revoke it" input type="date" name="ends" value=[kept("ends")] min=(opened.today) max=(LAST_DAY); }
             }
             (days(opened, sent))
             (traffic(opened, known, sent))
