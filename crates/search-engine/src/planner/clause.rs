@@ -63,8 +63,8 @@ impl Clause {
             Operator::MatchesRegex => (value(), Alternative::Pattern),
             Operator::OrList => (list_items(&condition.value), Alternative::Exact),
         };
-        let composes = condition.dimension == FilterDimension::Query && condition.operator != Operator::MatchesRegex;
-        let composed = values.iter().filter(|value| composes && !is_nfc(value)).map(|value| value.nfc().collect());
+        let is_text = condition.dimension == FilterDimension::Query && condition.operator != Operator::MatchesRegex;
+        let composed = values.iter().filter(|value| is_text && !is_nfc(value)).map(|value| value.nfc().collect());
         let spellings: Vec<String> = values.iter().cloned().chain(composed).collect();
         (Self(spellings.into_iter().map(alternative).collect()), condition.operator != Operator::NotContains)
     }
