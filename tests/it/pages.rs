@@ -40,7 +40,7 @@ async fn a_browser_gets_a_page_where_a_program_gets_json() {
 async fn the_api_and_the_tool_endpoint_answer_json_to_browsers_too() {
     for (method, path, status) in [
         ("GET", "/api/nothing", 401),
-        ("GET", "/api/health?x=1", 400),
+        ("GET", "/api/health?probes=x", 400),
         ("GET", "/api/tags", 401),
         ("GET", "/mcp/x", 404),
     ] {

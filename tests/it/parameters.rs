@@ -92,6 +92,10 @@ async fn no_operation_answers_a_question_with_a_misspelt_parameter() {
                 tried += 1;
             }
         }
+        // Health leaves out what monitors add.
+        if operation.id() == "getHealth" {
+            continue;
+        }
         let hint = refused(&owner, &operation, &path, "zzz").await;
         let Some(said) = hint.strip_prefix("zzz: not a parameter here; this operation takes ") else {
             panic!("{}: {hint}", operation.id());
