@@ -1,22 +1,21 @@
 //! The data folder and the database of the settings.
 
+use std::fs::File;
+
 use common::{private_files, urls::without_credentials};
 use store::{
     database::{self, Opened},
-    schema,
+    locks, schema,
 };
 
 use crate::{config::Config, error::Error};
 
-/// Opens the configured database, and applies pending migrations if `database.migrate` says so.
+/// Opens the configured database of a service that starts, and applies pending migrations if `database.migrate` says so.
 ///
 /// # Errors
 /// The database cannot be opened, lacks migrations that are not to be applied, or belongs to another version.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
-    up_to_date(config, connect(config).await?).await
-}
-
-async fn up_to_date(config: &Config, opened: Opened) -> Result<Opened, Error> {
+    let (opened, _alone) = open_alone(config).await?;
     if config.database.migrate {
         schema::migrate(&opened.writer).await?;
     } else {
@@ -25,10 +24,10 @@ async fn up_to_date(config: &Config, opened: Opened) -> Result<Opened, Error> {
     Ok(opened)
 }
 
-/// Opens the database of a service for a command. In a wrong folder, or with other settings, it makes none.
+/// Opens the database of a service for a command. In a wrong folder, or with other settings, it makes none, and it applies no migrations.
 ///
 /// # Errors
-/// As [`open_database`], or there is no database of a service.
+/// There is no database of a service, it lacks migrations, or it belongs to another version.
 pub async fn open_existing_database(config: &Config) -> Result<Opened, Error> {
     check_for_database(config)?;
     let opened = connect(config).await?;
@@ -36,7 +35,13 @@ pub async fn open_existing_database(config: &Config) -> Result<Opened, Error> {
         let found = format!("{} holds nothing of Sightline", without_credentials(&config.database_url()));
         return Err(no_database(&found));
     }
-    up_to_date(config, opened).await
+    match schema::lacks(&opened.writer).await? {
+        None => Ok(opened),
+        Some(missing) => Err(Error::invalid(format!(
+            "database.url: the schema of this database is of an older version: it lacks the migration {missing}. This command applies none. \
+             Start the service of this version, or run `sightline migrate`, and run the command again"
+        ))),
+    }
 }
 
 /// Refuses settings whose database is a file that is not there.
@@ -61,18 +66,25 @@ fn no_database(found: &str) -> Error {
 /// # Errors
 /// As [`open_database`].
 pub async fn migrate(config: &Config) -> Result<(), Error> {
-    Ok(schema::migrate(&connect(config).await?.writer).await?)
+    let (opened, _alone) = open_alone(config).await?;
+    Ok(schema::migrate(&opened.writer).await?)
 }
 
-/// Opens the configured database as it is.
+/// Opens the configured database as it is. Waits while another process opens or migrates it.
 ///
 /// # Errors
 /// It cannot be opened.
 pub async fn connect(config: &Config) -> Result<Opened, Error> {
+    Ok(open_alone(config).await?.0)
+}
+
+/// Opens the configured database, and keeps other processes from doing so as long as the second value lives.
+async fn open_alone(config: &Config) -> Result<(Opened, Option<File>), Error> {
     make_data_folder(config)?;
     let url = config.database_url();
+    let alone = locks::to_open(&url).await?;
     let opened = database::open(&url, config.database.max_connections).await;
-    opened.map_err(|error| {
+    let opened = opened.map_err(|error| {
         let store::Error::Database(error) = error else { return error.into() };
         // The driver's message repeats the URL, which may contain a password.
         let reason = match database::missing_file(&url) {
@@ -82,7 +94,8 @@ pub async fn connect(config: &Config) -> Result<Opened, Error> {
             _ => error.to_string().replace(&url, "…"),
         };
         Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
-    })
+    })?;
+    Ok((opened, alone))
 }
 
 /// Creates the folder of the default database, if it does not exist.

@@ -9,7 +9,7 @@ use common::{private_files, random::Random, secrets::Secrets};
 use identity::departures;
 use issuer::keys;
 use sea_orm::DatabaseConnection;
-use store::{database, transaction::Transaction};
+use store::{database, locks, transaction::Transaction};
 
 use super::{
     data,
@@ -36,7 +36,7 @@ pub struct Resealed {
 /// Another process uses the key or serves the file, or a value cannot be opened. Nothing is changed then.
 pub async fn rotate_secrets(config: &Config, random: &Random) -> Result<Resealed, Error> {
     data::check_for_database(config)?;
-    let _claim = database::claim(&config.database_url())?;
+    let _claim = locks::claim(&config.database_url())?;
     let db = data::open_existing_database(config).await?.writer;
     if let Some(keys) = key_file::configured(config)? {
         if keys.previous.is_none() {

@@ -23,7 +23,10 @@ use std::{
 use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
-use store::database::{self, Opened, Statements};
+use store::{
+    database::{self, Opened, Statements},
+    locks,
+};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
@@ -109,7 +112,7 @@ pub async fn start_on(
     let simulator = demo::beside(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
     data::make_data_folder(&config)?;
-    let claim = database::claim(&database_url)?;
+    let claim = locks::claim(&database_url)?;
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
     capacity::warn_if_scarce(&parts).await;
     if demo_people {

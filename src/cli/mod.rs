@@ -10,6 +10,7 @@ pub mod remote;
 pub mod secrets;
 mod stop;
 pub mod subscription;
+mod supervisor;
 mod table;
 pub mod terminal;
 pub mod user;
@@ -239,12 +240,14 @@ async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::E
     tracing::info!(address = %service.address, "accepting requests");
     let stop = stop_signal()?;
     say(&Text::line(format!("listening on {}", service.base_url)))?;
+    supervisor::send(supervisor::READY);
     if terminal::is_read() {
         let demo_people = app::demo_people(&config, service.address, &config.base_url(service.address))?;
         say(&greeting::greeting(&config, &service.base_url, demo_people))?;
     }
     stop.await;
     tracing::info!("stopping");
+    supervisor::send(supervisor::STOPPING);
     service.shutdown().await;
     Ok(())
 }

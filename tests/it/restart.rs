@@ -111,6 +111,7 @@ async fn files_are_their_owners_alone_in_a_folder_that_others_can_read_too() {
         "sightline.db-shm",
         "sightline.db-wal",
         "sightline.db.lock",
+        "sightline.db.opening",
     ];
     let private: Vec<_> = all.iter().map(|name| ((*name).to_owned(), 0o600)).collect();
     let first = start(folder.path(), &Socket::bind()).await;

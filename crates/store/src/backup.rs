@@ -15,7 +15,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use crate::{
     Error,
     database::{self, beside},
-    schema,
+    locks, schema,
 };
 
 /// Copies the database of `db` to the new file `to`, as it is at one moment, and verifies the copy. Others read and write meanwhile.
@@ -57,7 +57,7 @@ pub async fn restore(from: &Path, url: &str) -> Result<PathBuf, Error> {
             )));
         }
     }
-    let _alone = database::claim(url)?;
+    let _alone = locks::claim(url)?;
     let new = NewFile::at(&to, "database.url: ")?;
     let mut target = new.make(private_files::make)?;
     let copied = File::open(from).and_then(|mut from| io::copy(&mut from, &mut target));

@@ -1,8 +1,6 @@
 //! Opens the database and begins transactions.
 
 use std::{
-    fs::{File, TryLockError},
-    io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -11,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use common::{file_lock, private_files};
+use common::private_files;
 use sea_orm::{
     ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DbBackend, DbErr, SqliteTransactionMode,
     Statement, TransactionOptions, TransactionTrait,
@@ -131,41 +129,6 @@ pub(crate) fn file_of(url: &str) -> Option<PathBuf> {
     let options: SqliteConnectOptions = url.parse().ok()?;
     let file = options.get_filename();
     Some(std::path::absolute(file).unwrap_or_else(|_| file.to_owned()))
-}
-
-/// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only
-/// while a single process serves it. Databases in memory and on `PostgreSQL` need no lock.
-///
-/// # Errors
-/// [`Error::Refused`] if another process serves the file.
-pub fn claim(url: &str) -> Result<Option<File>, Error> {
-    if !url.starts_with("sqlite:") || url.contains(":memory:") {
-        return Ok(None);
-    }
-    let options: SqliteConnectOptions =
-        url.parse().map_err(|error| Error::refused(format!("database.url: {error}")))?;
-    let named = options.get_filename();
-    let unusable = |error| Error::refused(format!("database.url: {} cannot be opened: {error}", named.display()));
-    let path = beside(&resolved(named).map_err(unusable)?, ".lock");
-    let lock = private_files::append(&path).map_err(unusable)?;
-    private_files::close_to_others(&path);
-    match file_lock::alone(&lock) {
-        Ok(()) => Ok(Some(lock)),
-        Err(TryLockError::WouldBlock) => Err(Error::refused(format!(
-            "database.url: another process serves {}, and an SQLite file has one. Stop that process, or use PostgreSQL for several",
-            named.display()
-        ))),
-        Err(TryLockError::Error(error)) => Err(unusable(error)),
-    }
-}
-
-/// Returns the one path of a file that may have several names, or that is not there yet.
-fn resolved(path: &Path) -> io::Result<PathBuf> {
-    if path.exists() {
-        return path.canonicalize();
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
 }
 
 /// Lets nobody but the user of this process read the file, nor the files that `SQLite` makes beside it with the same rights. What

@@ -7,6 +7,7 @@ pub mod database;
 mod error;
 mod failures;
 mod first_connection;
+pub mod locks;
 pub mod place;
 pub mod postgres;
 pub mod rate_limit;

@@ -5,7 +5,10 @@
 //! migration that programs must know, such as `m0009_drop_old_names_needs_m0007`. Older programs then refuse to start.
 
 use migration::{Migrator, MigratorTrait as _, seaql_migrations};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, EntityTrait as _, Statement, TransactionTrait};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, EntityTrait as _, SqliteTransactionMode, Statement,
+    TransactionOptions, TransactionTrait,
+};
 
 use crate::{Error, postgres, rights};
 
@@ -33,21 +36,23 @@ enum Schema {
     Unfit(String),
 }
 
-/// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
+/// Applies pending migrations in one transaction: all of them or none. Of processes that do so at the same time, the second waits for the
+/// first: for as long as it takes on `PostgreSQL`, for some seconds on `SQLite`, where [`crate::locks::to_open`] waits before.
 ///
 /// # Errors
 /// [`Error::Refused`] if this program cannot work with the schema, or the role may not change it. Any other error if a migration fails.
 pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
-    if db.get_database_backend() != DbBackend::Postgres {
-        if let Some(first) = lacks(db).await? {
-            announce(&first);
-            Migrator::up(db, None).await?;
-        }
+    if lacks(db).await?.is_none() {
         return Ok(());
     }
-    let transaction = db.begin().await?;
-    postgres::lift_limits(&transaction).await?;
-    transaction.execute_unprepared(MIGRATION_LOCK).await?;
+    let is_postgres = db.get_database_backend() == DbBackend::Postgres;
+    let sqlite_transaction_mode = (!is_postgres).then_some(SqliteTransactionMode::Immediate);
+    let transaction =
+        db.begin_with_options(TransactionOptions { sqlite_transaction_mode, ..Default::default() }).await?;
+    if is_postgres {
+        postgres::lift_limits(&transaction).await?;
+        transaction.execute_unprepared(MIGRATION_LOCK).await?;
+    }
     if let Some(first) = lacks(&transaction).await? {
         rights::check_for_migrations(&transaction).await?;
         announce(&first);

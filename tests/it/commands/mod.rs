@@ -2,6 +2,7 @@
 
 mod backup;
 mod databases;
+mod first_hour;
 mod reach;
 mod secrets;
 
@@ -41,14 +42,19 @@ pub struct Running {
 
 impl Running {
     /// Starts the command and waits for its first line of output.
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        Self::start_for(command, "http://127.0.0.1:")
+    }
+
+    /// Starts the command as [`Running::start`] does. `root` is the beginning of its URL.
+    fn start_for(mut command: Command, root: &str) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let url = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("the first line is {line:?}"));
         let url = url.strip_suffix('\n').unwrap().to_owned();
-        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+        assert!(url.starts_with(root), "{url}");
         Self { child, stdout, url }
     }
 
