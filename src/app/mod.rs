@@ -7,6 +7,7 @@ mod data;
 mod http_clients;
 mod key_file;
 mod key_rotation;
+mod local;
 mod metrics;
 mod parts;
 mod providers;
@@ -44,6 +45,7 @@ pub use self::{
     http_clients::{http_client, http_client_to, http_settings, local_http_client},
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
+    local::local_addresses,
     parts::demo_people,
 };
 

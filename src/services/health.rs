@@ -29,7 +29,10 @@ const NO_WRITES: &str = "The database answers and takes no writes. Reads go on, 
 const MOVED: &str = "The file of the database was moved, deleted or replaced while the service runs, and what is written is lost. Stop the service, put the file back with those beside it, or restore a backup, and start it again.";
 
 /// The free space of the disk with the database's file below which health is degraded, in bytes: 64 MiB.
-const LITTLE_SPACE: u64 = 64 << 20;
+pub const LITTLE_SPACE: u64 = 64 << 20;
+
+/// The offset of the clock from that of a server beyond which tokens and sign-ins may be refused.
+pub const MAX_OFFSET: TimeDelta = TimeDelta::seconds(2);
 
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -67,6 +67,16 @@ impl Clock {
     }
 }
 
+/// Returns how far the clock of a server, which `ask` reads, is ahead of `clock`. It is wrong by at most half the time of the question.
+///
+/// # Errors
+/// The server does not say its time.
+pub async fn offset<E>(clock: &Clock, ask: impl Future<Output = Result<DateTime<Utc>, E>>) -> Result<TimeDelta, E> {
+    let before = clock.now();
+    let theirs = ask.await?;
+    Ok(theirs - (before + (clock.now() - before) / 2))
+}
+
 impl Moment {
     /// The start of a process at this time.
     #[must_use]

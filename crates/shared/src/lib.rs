@@ -11,6 +11,7 @@ mod limits;
 mod link;
 mod names;
 mod news;
+mod probe;
 mod readings;
 mod replicas;
 mod scripts;
@@ -26,8 +27,9 @@ pub use self::{
     claim::Urgency,
     gates::{Entry, Gate, Gates, Most, Passed},
     limits::{Counted, Limits},
-    link::{Use, check_url, probe},
+    link::Use,
     news::News,
+    probe::{check_url, probe, time},
     readings::{Claimed, Found, Readings, Uses, Wanted},
 };
 use self::{link::Link, names::Names, replicas::Replicas};

@@ -38,7 +38,7 @@ pub const OF_COUNTERS: Purpose = Purpose { name: "counters", limit: Duration::fr
 pub const OF_VALUES: Purpose = Purpose { name: "values", limit: Duration::from_millis(250) };
 
 /// The time for a new connection. Calls do not wait for it longer than for anything else.
-const CONNECTING: Duration = Duration::from_secs(1);
+pub(super) const CONNECTING: Duration = Duration::from_secs(1);
 
 /// A peer that acknowledges nothing for so long is lost.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
@@ -112,7 +112,7 @@ impl From<RedisError> for Failed {
 
 /// A connection to one server or to a cluster.
 #[derive(Clone)]
-enum Connection {
+pub(super) enum Connection {
     One(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
@@ -143,31 +143,6 @@ impl ConnectionLike for Connection {
             Self::Cluster(cluster) => cluster.get_db(),
         }
     }
-}
-
-/// Checks the address of a Redis server.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn check_url(url: &str) -> Result<(), String> {
-    Client::open(url).map(drop).map_err(|error| error.to_string())
-}
-
-/// Connects to the server at `url` and asks for a sign of life.
-///
-/// # Errors
-/// The reason why it does not answer.
-pub async fn probe(url: &str) -> Result<(), String> {
-    let answer = async { redis::cmd("PING").query_async::<()>(&mut connect(Client::open(url)?).await?).await };
-    let answer = timeout(CONNECTING, answer).await.map_err(|_| "no answer in time".to_owned())?;
-    answer.map_err(|error| {
-        let means = if is_login_refused(&error) {
-            "the server refuses the login, so check the user and the password: "
-        } else {
-            ""
-        };
-        format!("{means}{error}")
-    })
 }
 
 impl Link {
@@ -343,7 +318,7 @@ impl From<Failed> for Problem {
 }
 
 /// Connects to the server, or to the cluster that it belongs to.
-async fn connect(client: Client) -> Result<Connection, RedisError> {
+pub(super) async fn connect(client: Client) -> Result<Connection, RedisError> {
     let config = AsyncConnectionConfig::new().set_connection_timeout(Some(CONNECTING)).set_response_timeout(None);
     let mut one = client.get_multiplexed_async_connection_with_config(&config).await?;
     let info: RedisResult<String> = redis::cmd("INFO").arg("cluster").query_async(&mut one).await;
@@ -361,7 +336,7 @@ async fn connect(client: Client) -> Result<Connection, RedisError> {
 
 /// Returns whether the server wants another user or password, or any. Without one, a question that comes before the first command is
 /// refused in words alone.
-fn is_login_refused(error: &RedisError) -> bool {
+pub(super) fn is_login_refused(error: &RedisError) -> bool {
     error.kind() == ErrorKind::AuthenticationFailed
         || matches!(error.code(), Some("NOAUTH" | "WRONGPASS"))
         || error.detail().is_some_and(|detail| detail.contains("Authentication required"))

@@ -2,6 +2,8 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::{self, Clock};
 use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
 use sqlx::{Connection as _, PgConnection, pool::PoolConnectionMetadata, postgres::PgConnectOptions};
 
@@ -66,6 +68,23 @@ pub fn is_elsewhere(url: &str) -> bool {
     let host = options.get_host().trim_matches(['[', ']']);
     let is_here = host == "localhost" || host.starts_with('/') || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
     options.get_socket().is_none() && !is_here
+}
+
+/// Returns how far the clock of the server is ahead of `clock`. `None` on `SQLite`, which has none of its own.
+///
+/// # Errors
+/// The database does not answer.
+pub async fn clock_offset(db: &DatabaseConnection, clock: &Clock) -> Result<Option<TimeDelta>, DbErr> {
+    if db.get_database_backend() != DbBackend::Postgres {
+        return Ok(None);
+    }
+    let ask = async {
+        let row =
+            db.query_one_raw(Statement::from_string(DbBackend::Postgres, "SELECT clock_timestamp() AS now")).await?;
+        let now: Option<DateTime<Utc>> = row.map(|row| row.try_get("", "now")).transpose()?;
+        now.ok_or_else(|| DbErr::RecordNotFound("the time of the server".to_owned()))
+    };
+    clock::offset(clock, ask).await.map(Some)
 }
 
 /// Returns the connections that the server allows in all (`max_connections`). `None` on `SQLite`.

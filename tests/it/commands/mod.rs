@@ -1,6 +1,7 @@
 //! Tests of the `sightline` command without a configured database: it always uses `SQLite`.
 
 mod backup;
+mod check;
 mod databases;
 mod first_hour;
 mod reach;

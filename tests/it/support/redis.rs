@@ -1,4 +1,4 @@
-//! A Redis that refuses everything, and the names of keys in one that does not.
+//! A Redis that refuses everything, one whose clock is wrong, and the names of keys in one that does not.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -6,6 +6,7 @@ use std::{
     thread,
 };
 
+use chrono::{DateTime, Utc};
 use url::Url;
 
 /// Starts a Redis that answers every command with `error`, such as `NOAUTH Authentication required.`
@@ -25,6 +26,37 @@ fn refuse(mut client: TcpStream, error: &str) {
     let lines = BufReader::new(client.try_clone().unwrap()).lines().map_while(Result::ok);
     for _ in lines.filter(|line| line.starts_with('*')) {
         if client.write_all(format!("-{error}\r\n").as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Starts a Redis whose clock shows `now`, and which knows nothing else.
+pub fn with_time(now: DateTime<Utc>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            thread::spawn(move || say_time(client.unwrap(), now));
+        }
+    });
+    address
+}
+
+/// The name of a command is the first element of its array, in a line after that of its length.
+fn say_time(mut client: TcpStream, now: DateTime<Utc>) {
+    let mut lines = BufReader::new(client.try_clone().unwrap()).lines().map_while(Result::ok);
+    while let Some(line) = lines.next() {
+        if !line.starts_with('*') {
+            continue;
+        }
+        let seconds = now.timestamp().to_string();
+        let answer = match lines.nth(1).as_deref() {
+            Some("TIME") => format!("*2\r\n${}\r\n{seconds}\r\n$1\r\n0\r\n", seconds.len()),
+            Some("INFO") => "$0\r\n\r\n".to_owned(),
+            _ => "+OK\r\n".to_owned(),
+        };
+        if client.write_all(answer.as_bytes()).is_err() {
             return;
         }
     }

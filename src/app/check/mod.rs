@@ -1,6 +1,9 @@
 //! Tries everything that the settings name, without changing anything.
 
-use std::time::Duration;
+mod engine;
+mod machine;
+mod outside;
+mod reached;
 
 use common::{clock::Clock, random::Random};
 use identity::issuer::Issuer;
@@ -9,21 +12,20 @@ use store::{
     database::{self, Opened},
     postgres, rights, schema,
 };
-use url::Url;
 
+use self::{
+    engine::{answers, engine},
+    reached::PATIENCE,
+};
 use super::{
     basis::mailer,
     data, http_client,
     key_file::{KeyFile, configured},
-    parts::engine_settings,
 };
 use crate::{
     config::{Config, IdentifierUrl},
     error::Error,
 };
-
-/// The time for an answer of another service.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The outcome of trying one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,8 @@ pub struct Tried {
 
 type Outcome = Result<String, String>;
 
-/// Tries the database, the key, Redis, the issuers, the search engine, the providers and the mail server of `config`.
+/// Tries the database, the disk, the key, Redis, the clock, `base_url`, the issuers, the search engine, the providers and the mail server of
+/// `config`.
 ///
 /// # Errors
 /// No client for requests can be made.
@@ -46,10 +49,13 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
     let http = http_client()?;
     let issuers = &config.identity;
     let opened = connect(config).await;
-    let outcomes: [(&'static str, Outcome); 8] = [
+    let outcomes: [(&'static str, Outcome); 11] = [
         ("database", database(config, opened.as_ref()).await),
+        ("disk", machine::disk(config)),
         ("secrets.key", key(config, opened.as_ref()).await),
         ("Redis", redis(config).await),
+        ("clock", machine::clock(config, opened.as_ref(), clock).await),
+        ("base_url", outside::outside(config).await),
         ("issuer", issuer(issuers.issuer.as_ref().map(IdentifierUrl::as_str), "embedded", &http, clock).await),
         ("sign-in", sign_in(config, &http, clock).await),
         ("search engine", engine(config, &http).await),
@@ -127,7 +133,8 @@ async fn sign_in(config: &Config, http: &reqwest::Client, clock: &Clock) -> Outc
     let identity = &config.identity;
     if !config.embeds_issuer() && identity.client_id.is_none() {
         return Err(
-            "identity.client_id: is not set, so nobody can sign in in a browser, where search accounts are connected"
+            "identity.client_id: is not set, so nobody can sign in in a browser, where search accounts are connected. Register a client for this \
+             service at the issuer, and set its id"
                 .to_owned(),
         );
     }
@@ -138,22 +145,10 @@ async fn sign_in(config: &Config, http: &reqwest::Client, clock: &Clock) -> Outc
 async fn issuer(url: Option<&str>, otherwise: &str, http: &reqwest::Client, clock: &Clock) -> Outcome {
     let Some(url) = url else { return Ok(otherwise.to_owned()) };
     let issuer = Issuer::new(url, http.clone(), clock.clone()).map_err(|error| error.to_string())?;
-    let found =
-        tokio::time::timeout(PATIENCE, issuer.metadata()).await.map_err(|_| format!("{url}: no answer in time"))?;
+    let found = tokio::time::timeout(PATIENCE, issuer.metadata())
+        .await
+        .map_err(|_| format!("{url}: no answer in time. Start the issuer, or correct the setting"))?;
     found.map(|_| format!("{url}: its metadata are good")).map_err(|error| format!("{url}: {error}"))
-}
-
-async fn engine(config: &Config, http: &reqwest::Client) -> Outcome {
-    if config.simulates_search_engine() {
-        return Ok("simulated".to_owned());
-    }
-    let settings = engine_settings(config, None);
-    let api = answers(&format!("{}/webmasters/v3/sites", settings.api_url), http).await?;
-    let oauth = answers(&settings.oauth.token_url, http).await?;
-    if !config.connects_search_accounts() {
-        return Err("search_engine.client_id: is not set, so nobody can connect a search account".to_owned());
-    }
-    Ok(format!("{api} and {oauth} answer"))
 }
 
 async fn providers(config: &Config, http: &reqwest::Client) -> Outcome {
@@ -173,18 +168,8 @@ async fn mail(config: &Config, clock: &Clock, random: &Random) -> Outcome {
         return Ok("not set".to_owned());
     };
     let answered = tokio::time::timeout(PATIENCE, Mailer::probe(&mailer)).await;
-    let answered = answered.map_err(|_| "mail.smtp_url: no answer in time".to_owned())?;
+    let answered = answered.map_err(|_| "mail.smtp_url: no answer in time. Correct the host and the port, and see that the network lets this machine reach them".to_owned())?;
     answered.map(|()| "the server answers".to_owned()).map_err(|error| format!("mail.smtp_url: {error}"))
-}
-
-/// Returns the host of `url` if a server answers there, whatever it says.
-async fn answers(url: &str, http: &reqwest::Client) -> Outcome {
-    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| url.to_owned());
-    match http.get(url).timeout(PATIENCE).send().await {
-        Ok(answer) if !answer.status().is_server_error() => Ok(host),
-        Ok(answer) => Err(format!("{host} answers {}", answer.status())),
-        Err(error) => Err(format!("{host} does not answer: {}", error.without_url())),
-    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]

@@ -1,0 +1,65 @@
+//! Compares the clock of this machine with those of the servers, and looks at its disk.
+
+use std::path::PathBuf;
+
+use chrono::TimeDelta;
+use common::{
+    clock::{self, Clock},
+    disk,
+};
+use store::{
+    database::{self, Opened},
+    postgres,
+};
+
+use super::Outcome;
+use crate::{
+    config::Config,
+    services::health::{LITTLE_SPACE, MAX_OFFSET},
+};
+
+/// Compares the clock with that of `PostgreSQL` and that of Redis, as far as they answer. What does not answer is told elsewhere.
+pub(super) async fn clock(config: &Config, opened: Option<&Result<Opened, String>>, clock: &Clock) -> Outcome {
+    let mut compared = Vec::new();
+    if let Some(Ok(opened)) = opened
+        && let Ok(Some(offset)) = postgres::clock_offset(&opened.writer, clock).await
+    {
+        compared.push(("PostgreSQL", offset));
+    }
+    if let Some(addresses) = config.redis.addresses()
+        && let Ok(offset) = clock::offset(clock, shared::time(&addresses.counters)).await
+    {
+        compared.push(("Redis", offset));
+    }
+    if compared.is_empty() {
+        return Ok("nothing to compare it with".to_owned());
+    }
+    let said: Vec<String> =
+        compared.iter().map(|(server, offset)| format!("{} that of {server}", apart(*offset))).collect();
+    let said = said.join(", ");
+    if compared.iter().any(|(_, offset)| offset.abs() > MAX_OFFSET) {
+        return Err(format!("{said}: tokens are refused. Let NTP set the clocks of all machines (`timedatectl`)"));
+    }
+    Ok(said)
+}
+
+/// How far the clock of this machine is from that of a server, whose lead is given.
+fn apart(lead: TimeDelta) -> String {
+    let seconds = lead.abs().as_seconds_f64();
+    let side = if lead > TimeDelta::zero() { "behind" } else { "ahead of" };
+    format!("{seconds:.1} s {side}")
+}
+
+/// Looks at the free space where the database's file is, or else the service's other files.
+pub(super) fn disk(config: &Config) -> Outcome {
+    let folder = database::folder(&config.database_url()).unwrap_or_else(|| PathBuf::from(&config.data_dir));
+    let Some(there) = folder.ancestors().find(|folder| folder.exists()) else {
+        return Ok("no folder yet".to_owned());
+    };
+    let Some(free) = disk::free_bytes(there) else { return Ok("this system does not tell".to_owned()) };
+    let said = format!("{} MiB free for {}", free >> 20, folder.display());
+    if free < LITTLE_SPACE {
+        return Err(format!("data_dir: {said}. Make room: a full disk takes no writes"));
+    }
+    Ok(said)
+}
