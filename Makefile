@@ -1,5 +1,5 @@
 # `make ci` runs most of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help ci run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
+.PHONY: help ci run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint rules sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ check: ## Formatting, features that builds share, lints and docs
 
 lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 	tools/lint/run.sh openapi.json
+
+rules: ## The alerts of deploy/prometheus, by Prometheus' own tool (unpacks Debian's, where it is missing)
+	tools/monitoring/run.sh
 
 sdk-check: ## Clients in seven languages made from the document call a server, and requests of Postman and Bruno (needs Node 20, Python 3.11 and Debian)
 	tools/sdk/run.sh openapi.json

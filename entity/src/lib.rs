@@ -27,6 +27,7 @@ pub mod property_tag;
 pub mod provider_connection;
 pub mod refresh_token;
 pub mod replay;
+pub mod replica;
 pub mod revocation;
 pub mod search_account;
 pub mod session;

@@ -15,6 +15,7 @@ mod m0008_share_links;
 mod m0009_token_exchanges;
 mod m0010_client_secrets;
 mod m0011_room_of_annotations;
+mod m0012_replicas;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -35,6 +36,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_token_exchanges::Migration),
             Box::new(m0010_client_secrets::Migration),
             Box::new(m0011_room_of_annotations::Migration),
+            Box::new(m0012_replicas::Migration),
         ]
     }
 }

@@ -92,6 +92,7 @@ pub const TABLES: &[&str] = &[
     "provider_connection",
     "refresh_token",
     "replay",
+    "replica",
     "revocation",
     "search_account",
     "session",

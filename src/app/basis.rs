@@ -22,6 +22,7 @@ use issuer::{
 };
 use pages::{page::Navigation, paths};
 use sea_orm::DatabaseConnection;
+use telemetry::events::EventMeter;
 
 use super::http_clients::http_settings;
 use crate::{
@@ -39,6 +40,7 @@ pub(super) struct Basis<'a> {
     pub secrets: &'a Secrets,
     pub clock: &'a Clock,
     pub random: &'a Random,
+    pub events: &'a EventMeter,
 }
 
 impl Basis<'_> {
@@ -54,7 +56,7 @@ impl Basis<'_> {
 
     /// The embedded issuer, if no other is configured.
     pub fn provider(&self, demo_people: bool, upstream: Option<Upstream>) -> Result<Option<IdentityProvider>, Error> {
-        let Self { config, base_url, writer, secrets, clock, random } = self;
+        let Self { config, base_url, writer, secrets, clock, random, events } = self;
         let mailer = mailer(&config.mail, base_url, clock, random)?;
         if !config.embeds_issuer() {
             return Ok(None);
@@ -71,7 +73,8 @@ impl Basis<'_> {
             .with_key_max_age(age)
             .with_documents(documents.map_err(Error::internal)?)
             .with_navigation(navigation(config, base_url))
-            .with_upstream(upstream);
+            .with_upstream(upstream)
+            .with_events((*events).clone());
         Ok(Some(provider))
     }
 
@@ -98,7 +101,8 @@ impl Basis<'_> {
         let party = RelyingParty::new(keys, client_id, secret, back, self.clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
         let (clock, random) = (self.clock.clone(), self.random.clone());
-        Ok(BrowserSignIn::new(party, sessions.clone(), users, self.secrets, clock, random, self.base_url))
+        let sign_in = BrowserSignIn::new(party, sessions.clone(), users, self.secrets, clock, random, self.base_url);
+        Ok(sign_in.with_events(self.events.clone()))
     }
 }
 

@@ -26,11 +26,13 @@ use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
 };
-use telemetry::formats::Format;
+use telemetry::{formats::Format, process::Process};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::Parts;
-use crate::{admission::Admissions, config::Config, error::Error, handlers::App, http::entry, server};
+use crate::{
+    admission::Admissions, config::Config, error::Error, handlers::App, http::entry, server, services::drift::Drift,
+};
 
 /// The path of the metrics.
 const PATH: &str = "/metrics";
@@ -57,9 +59,7 @@ pub(super) fn start(
     limits: server::Limits,
 ) -> Result<(SocketAddr, JoinHandle<()>), Error> {
     let address = listener.local_addr().map_err(Error::internal)?;
-    let mut registry = registry(parts);
-    limits.polls.register(&mut registry);
-    let registry = Arc::new(registry);
+    let registry = Arc::new(registry(parts, &limits));
     let scrape = make_sync(move |request| rendered(&registry, &request));
     let endpoint = Route::new().at(PATH, get(scrape)).around(entry::admit).map_to_response().boxed();
     let served = server::serve(listener, endpoint, limits, std::future::pending(), Duration::ZERO);
@@ -93,22 +93,29 @@ fn rendered(registry: &Registry, request: &Request) -> Response {
     }
 }
 
-fn registry(parts: &Parts) -> Registry {
-    let mut registry = Registry::with_prefix("sightline");
-    if let Some(requests) = &parts.requests {
-        requests.register(&mut registry);
-    }
+fn registry(parts: &Parts, limits: &server::Limits) -> Registry {
     let app = &parts.app;
-    app.search.reader.engine().meter().register(&mut registry);
-    app.integrations.meters.register(&mut registry);
+    let mut all = Registry::default();
+    let started = app.clock.now().timestamp_millis() as f64 / 1000.0;
+    all.register_collector(Box::new(Process { started }));
+    let registry = all.sub_registry_with_prefix("sightline");
+    if let Some(requests) = &parts.requests {
+        requests.register(registry);
+    }
+    limits.polls.register(registry);
+    parts.events.register(registry);
+    parts.store.statements.meter.register(registry);
+    app.search.reader.engine().meter().register(registry);
+    app.integrations.meters.register(registry);
     registry.register_collector(Box::new(State {
         store: parts.store.clone(),
         app: app.clone(),
         admissions: parts.admissions.clone(),
         limits: parts.limits.clone(),
+        drift: parts.drift.clone(),
         folder: database::folder(&app.config.database_url()).unwrap_or_else(|| app.config.data_dir.clone().into()),
     }));
-    registry
+    all
 }
 
 /// Counters of other parts, read at each scrape.
@@ -117,6 +124,7 @@ struct State {
     app: Arc<App>,
     admissions: Admissions,
     limits: Option<CallerLimits>,
+    drift: Drift,
     /// The folder of the database's file, or else of the service's other files.
     folder: PathBuf,
 }
@@ -130,6 +138,8 @@ impl fmt::Debug for State {
 impl Collector for State {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
+        let version = [([("version", env!("CARGO_PKG_VERSION"))], 1)];
+        gauge(encoder, "build_info", "The version of the program", &version)?;
         self.caches(encoder)?;
         self.pools(encoder)?;
         counter(
@@ -157,11 +167,28 @@ impl Collector for State {
             &[([], callers as u64)],
         )?;
         counter(encoder, "rate_limit_refusals", "Requests and attempts over a limit", &[([], refusals)])?;
+        self.drift(encoder)?;
         self.shared(encoder)
     }
 }
 
 impl State {
+    /// Metrics of what differs from others.
+    fn drift(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let found = self.drift.found();
+        let differing = [([], found.settings.len() as u64)];
+        gauge(encoder, "settings_differing", "Settings that differ from those of another replica", &differing)?;
+        let help = "Time by which the clock of a server is ahead of that of this machine";
+        let mut family = encoder.encode_descriptor("clock_offset_seconds", help, None, MetricType::Gauge)?;
+        let known = [("database", Some(found.database.unwrap_or_default())), ("redis", found.redis)];
+        for (server, lead) in known {
+            if let Some(lead) = lead {
+                ConstGauge::new(lead.as_seconds_f64()).encode(family.encode_family(&[("server", server)])?)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Metrics of the state that replicas share, if there is any.
     fn shared(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let Some(shared) = &self.app.shared else { return Ok(()) };

@@ -35,7 +35,7 @@ use crate::{
     demo::{self, Simulator},
     error::Error,
     server,
-    services::health::HealthCheck,
+    services::{drift::Drift, health::HealthCheck},
 };
 
 pub use self::{
@@ -70,6 +70,8 @@ pub struct Service {
     /// The state that it shares with other replicas, if there is any.
     pub shared: Option<shared::Shared>,
     health: HealthCheck,
+    drift: Drift,
+    comparing: JoinHandle<()>,
     /// Time for which it still accepts connections when it stops.
     delay: Duration,
     store: Opened,
@@ -116,15 +118,12 @@ pub async fn start_on(
     data::make_data_folder(&config)?;
     let claim = locks::claim(&database_url)?;
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
-    capacity::warn_if_scarce(&parts).await;
-    if demo_people {
-        demo::seed(&parts.app, &parts.store.writer, &local_http_client()?).await?;
-    }
+    prepare(&parts, demo_people).await?;
     let watcher = if claim.is_some() { watch_other_processes(&parts, &database_url).await? } else { None };
     let sweeper = sweep::Sweeper::new(&parts);
     let sweeping = sweeper.start();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
-    let (shared, health) = (parts.app.shared.clone(), parts.app.health.clone());
+    let (shared, health, drift) = (parts.app.shared.clone(), parts.app.health.clone(), parts.drift.clone());
     let (delay, grace) = (parts.app.config.shutdown.delay_at(&base_url), parts.app.config.shutdown.grace.duration());
     let endpoint = routes::routes(&parts).await?;
     let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
@@ -142,6 +141,8 @@ pub async fn start_on(
         shared,
         issuer: parts.provider.map(Box::new),
         health,
+        comparing: drift.start(),
+        drift,
         delay: delay.duration(),
         address,
         metrics_address,
@@ -157,6 +158,16 @@ pub async fn start_on(
         stop: Some(stop),
         task,
     })
+}
+
+/// Looks at what others allow and set, and adds the demo people to a service that has them.
+async fn prepare(parts: &Parts, demo_people: bool) -> Result<(), Error> {
+    capacity::warn_if_scarce(parts).await;
+    parts.drift.compare().await;
+    if demo_people {
+        demo::seed(&parts.app, &parts.store.writer, &local_http_client()?).await?;
+    }
+    Ok(())
 }
 
 /// Watches the commits of other processes to the file of the database, where answers are kept until there is one.
@@ -207,12 +218,19 @@ impl Service {
         if let Some(shared) = &self.shared {
             shared.end().await;
         }
+        self.comparing.abort();
+        self.drift.end().await;
         self.close_database().await;
     }
 
     /// Deletes expired rows, and tries again to revoke waiting grants. A running service does so every 15 minutes.
     pub async fn sweep(&self) {
         self.sweeper.sweep().await;
+    }
+
+    /// Compares the clock and the settings with those of others. A running service does so every 20 seconds.
+    pub async fn compare(&self) {
+        self.drift.compare().await;
     }
 
     /// Closes the connections to the database, without which the service is down.
@@ -237,4 +255,7 @@ struct Parts {
     limits: Option<store::caller_limits::CallerLimits>,
     /// Metrics of requests. `None` if they are not served.
     requests: Option<Arc<telemetry::requests::RequestMeter>>,
+    /// Counts sign-ins, messages and sweeps.
+    events: telemetry::events::EventMeter,
+    drift: Drift,
 }

@@ -12,11 +12,12 @@ use issuer::{
 use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
 use shared::Shared;
 use store::{caller_limits::CallerLimits, database::Opened, place::Place};
-use telemetry::{polls::PollMeter, requests::RequestMeter};
+use telemetry::{events::EventMeter, polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
 use super::{
-    Parts, basis::Basis, data::open_database, http_client, http_client_to, key_file, local_http_client, providers,
+    Parts, basis::Basis, data::open_database, http_client, http_client_to, key_file, local_http_client,
+    providers,
 };
 use crate::{
     admission::Admissions,
@@ -27,6 +28,7 @@ use crate::{
     server,
     services::{
         analyses::{rendered::Answers, search_data::SearchData, weeks::Weeks},
+        drift::Drift,
         health::HealthCheck,
         privacy::Privacy,
         search_accounts::grants::StoredGrants,
@@ -97,7 +99,9 @@ pub async fn build(
     let engine_http = if simulated.is_some() { local_http_client()? } else { http.clone() };
     let config = Arc::new(config);
     let shared = shared_state(&config, &secrets, &clock, &random).await?;
+    let events = EventMeter::default();
     let basis = Basis {
+        events: &events,
         config: &config,
         base_url: &base_url,
         writer: &writer,
@@ -127,9 +131,7 @@ pub async fn build(
     let provider = basis.provider(demo_people, upstream)?;
     let sign_in = client_id(&config).map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &engine_http, shared.as_ref());
-    let file = Place::of(&config.database_url());
-    let health =
-        HealthCheck::new(shared.clone(), db.clone(), store.write_probe.clone(), file, issuer.clone(), search.clone());
+    let (drift, health) = health(&basis, &store, &issuer, &search, shared.clone());
     let app = Arc::new(App {
         index: Index::new(&base_url, &config.mcp_url(&base_url)),
         health,
@@ -147,7 +149,23 @@ pub async fn build(
     });
     let operations = api::operation::all().iter().map(|operation| operation.id);
     let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
-    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests })
+    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests, events, drift })
+}
+
+/// The comparison with other replicas, and the check of health that says what it finds.
+fn health(
+    basis: &Basis,
+    store: &Opened,
+    issuer: &Issuer,
+    search: &SearchData,
+    shared: Option<Shared>,
+) -> (Drift, HealthCheck) {
+    let Basis { config, base_url, writer, clock, random, .. } = *basis;
+    let drift = Drift::new(config.digests(base_url), writer.clone(), shared.clone(), clock.clone(), random);
+    let (file, writes) = (Place::of(&config.database_url()), store.write_probe.clone());
+    let (db, issuer, search) = (store.reader.clone(), issuer.clone(), search.clone());
+    let health = HealthCheck::new(shared, db, writes, file, issuer, search, drift.clone());
+    (drift, health)
 }
 
 /// Connects to Redis, if it is set, and tells what an operator should know of it.

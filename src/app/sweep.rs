@@ -1,11 +1,15 @@
 //! Deletes expired rows and their remains, revokes waiting grants, replaces old signing keys, and pins older share links, periodically.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use identity::{departures, revocation, session::Sessions};
 use issuer::IdentityProvider;
-use sea_orm::DatabaseConnection;
+use sea_orm::{DatabaseConnection, DbErr};
 use store::remains;
+use telemetry::events::EventMeter;
 use tokio::task::JoinHandle;
 
 use super::{Parts, basis::max_token_age};
@@ -24,12 +28,14 @@ pub(super) struct Sweeper {
     sessions: Sessions,
     provider: Option<IdentityProvider>,
     db: DatabaseConnection,
+    events: EventMeter,
 }
 
 impl Sweeper {
     pub fn new(parts: &Parts) -> Self {
         let (app, sessions, provider) = (parts.app.clone(), parts.sessions.clone(), parts.provider.clone());
-        Self { app, sessions, provider, db: parts.store.writer.clone() }
+        parts.events.note_start(app.clock.now().timestamp());
+        Self { app, sessions, provider, db: parts.store.writer.clone(), events: parts.events.clone() }
     }
 
     /// Sweeps until the task is aborted.
@@ -58,6 +64,32 @@ impl Sweeper {
 
     /// Sweeps once.
     pub async fn sweep(&self) {
+        let begun = Instant::now();
+        let swept = self.expired_rows().await;
+        let is_well = swept.iter().all(Result::is_ok);
+        let mut rows = 0;
+        for outcome in swept {
+            match outcome {
+                Ok(deleted) => rows += deleted,
+                Err(error) => tracing::warn!(%error, "expired records could not be deleted"),
+            }
+        }
+        self.events.note_sweep(rows, begun.elapsed(), is_well, self.app.clock.now().timestamp());
+        self.pin_older_links().await;
+        if let Err(error) = self.app.privacy.revoke_pending().await {
+            tracing::warn!(%error, "grants of people who have left could not be revoked");
+        }
+        let overwritten = match remains::rewrite(&self.db).await {
+            Ok(_) => remains::empty_log(&self.db).await,
+            failed => failed,
+        };
+        if let Err(error) = overwritten {
+            tracing::warn!(%error, "what was deleted may still be read in the database's file");
+        }
+    }
+
+    /// Deletes expired rows, and replaces a signing key that is old. Returns the number of rows of each kind.
+    async fn expired_rows(&self) -> Vec<Result<u64, DbErr>> {
         let (db, now) = (&self.db, self.app.clock.now());
         let mut swept = vec![
             revocation::sweep(db, now).await,
@@ -76,19 +108,6 @@ impl Sweeper {
                 Err(error) => tracing::warn!(%error, "an old signing key could not be replaced"),
             }
         }
-        for error in swept.into_iter().filter_map(Result::err) {
-            tracing::warn!(%error, "expired records could not be deleted");
-        }
-        self.pin_older_links().await;
-        if let Err(error) = self.app.privacy.revoke_pending().await {
-            tracing::warn!(%error, "grants of people who have left could not be revoked");
-        }
-        let overwritten = match remains::rewrite(db).await {
-            Ok(_) => remains::empty_log(db).await,
-            failed => failed,
-        };
-        if let Err(error) = overwritten {
-            tracing::warn!(%error, "what was deleted may still be read in the database's file");
-        }
+        swept
     }
 }

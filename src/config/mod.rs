@@ -14,6 +14,7 @@ mod check;
 mod connections;
 mod cors;
 mod database;
+mod digests;
 mod engine;
 mod idempotency;
 mod identity;

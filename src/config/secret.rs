@@ -14,6 +14,7 @@ use super::{
 /// Text that is never logged.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("x-secret" = true))]
 pub struct Secret(pub String);
 
 /// Encryption of stored secrets.

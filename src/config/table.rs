@@ -17,6 +17,8 @@ pub(super) struct Setting {
     /// The dotted name, such as `rate_limit.burst`.
     pub name: String,
     pub kind: Kind,
+    /// True if nobody may see the value.
+    pub is_secret: bool,
     /// The allowed values, in words.
     pub allowed: String,
     /// The numbers that are allowed.
@@ -120,6 +122,7 @@ impl Setting {
         let bound = |name: &str| schema[name].as_u64();
         Self {
             kind,
+            is_secret: schema["x-secret"] == true,
             allowed: allowed(schema),
             default: shown(schema, default),
             meaning: schema["description"].as_str().unwrap_or_default().replace('\n', " "),

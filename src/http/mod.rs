@@ -111,7 +111,8 @@ pub fn stack(
     };
     let (pages, bodies) = (errors.other_paths.clone(), bodies(&authenticate, deadlines));
     let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
-    let (encoders, identify) = (Encoders::default(), Arc::new(Identify::new(clock, random, &errors.other_paths)));
+    let identify = Identify::new(clock, random, &errors.other_paths).with_meter(requests.clone());
+    let (encoders, identify) = (Encoders::default(), Arc::new(identify));
     let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
     let open = shared.pages(layers.dashboard, open, operations.clone(), authenticate.clone());

@@ -1,6 +1,7 @@
 //! Gives each request an id. It is in the response, in the log lines and, on 5xx, in the body.
 //!
-//! Each request is a line of the log, except requests that nothing else bounds: one line a minute tells their number.
+//! Each request is a line of the log, except requests that nothing else bounds: one line a minute tells their number. Health that is well has
+//! none: balancers ask for it every two seconds.
 
 use std::{sync::Arc, time::Instant};
 
@@ -15,7 +16,10 @@ use poem::{
     http::{HeaderName, Method, StatusCode},
 };
 use store::rate_limit::{Rate, RateLimits};
-use telemetry::sums::{Sums, Unlogged};
+use telemetry::{
+    requests::RequestMeter,
+    sums::{Sums, Unlogged},
+};
 use tracing::Instrument;
 
 use super::operation;
@@ -23,6 +27,9 @@ use super::operation;
 /// The number of lines a minute about the requests of one network. Signing keys, health, preflights, expired tokens and methods that a
 /// path lacks are answered however often they come.
 const LINES: u32 = 6_000;
+
+/// The operation that balancers and supervisors ask.
+const HEALTH: &str = "getHealth";
 
 /// The header of the id, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
@@ -37,6 +44,8 @@ pub struct Identify {
     random: Random,
     lines: RateLimits,
     sums: Arc<Sums>,
+    /// Counts and times pages. `None` if metrics are not served.
+    meter: Option<Arc<RequestMeter>>,
     /// The patterns of paths outside the API, and the same as a line has them.
     pages: Vec<(&'static str, String)>,
 }
@@ -46,7 +55,13 @@ impl Identify {
     #[must_use]
     pub fn new(clock: Clock, random: Random, pages: &Methods) -> Self {
         let pages = pages.iter().map(|(pattern, _)| (*pattern, shown(pattern))).collect();
-        Self { lines: RateLimits::new(clock.clone()), clock, random, sums: Arc::default(), pages }
+        Self { lines: RateLimits::new(clock.clone()), clock, random, sums: Arc::default(), meter: None, pages }
+    }
+
+    /// Also counts and times pages.
+    #[must_use]
+    pub fn with_meter(self, meter: Option<Arc<RequestMeter>>) -> Self {
+        Self { meter, ..self }
     }
 
     /// Returns the pattern of the path, because the path itself may contain a share link's token.
@@ -102,15 +117,23 @@ pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut 
     let id = given(&request).unwrap_or_else(|| settings.random.id(settings.clock.now()).to_string().into());
     let network = ClientAddress::of(&request).network();
     let (method, path) = (loggable_method(&request), settings.loggable_path(&request).to_owned());
+    let operation = operation::of(&request).map(|operation| operation.id);
     let span = tracing::info_span!("request", correlation_id = %id, %method, path, user = tracing::field::Empty);
     request.set_data(RequestId(id));
     let answer = async {
         let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
         let status = response.status().as_u16();
+        let took = begun.elapsed();
+        if let Some(meter) = settings.meter.as_ref().filter(|_| operation.is_none()) {
+            meter.note_page(&path, status, took);
+        }
+        if operation == Some(HEALTH) && response.status().is_success() {
+            return response;
+        }
         if let Some(reason) = settings.unlogged(&response, &network) {
             settings.sums.count(reason);
         } else {
-            let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
             tracing::info!(status, milliseconds, "{method} {path} {status} {milliseconds} ms");
         }
         response

@@ -14,6 +14,7 @@ use shared::{Reach, Shared};
 use store::{place::Place, write_probe::WriteProbe};
 use tokio::time::{Duration, Instant, timeout};
 
+use super::drift::Drift;
 use crate::{error::Error, services::analyses::search_data::SearchData};
 
 /// The hint while Redis is away.
@@ -30,9 +31,6 @@ const MOVED: &str = "The file of the database was moved, deleted or replaced whi
 
 /// The free space of the disk with the database's file below which health is degraded, in bytes: 64 MiB.
 pub const LITTLE_SPACE: u64 = 64 << 20;
-
-/// The offset of the clock from that of a server beyond which tokens and sign-ins may be refused.
-pub const MAX_OFFSET: TimeDelta = TimeDelta::seconds(2);
 
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -61,6 +59,8 @@ pub struct HealthCheck {
     file: Option<Place>,
     issuer: Issuer,
     search: SearchData,
+    /// What differs from other replicas and from the clocks of servers.
+    drift: Drift,
     /// What replicas share, if they share anything.
     shared: Option<Shared>,
     /// The time of the last complete check. Held during a check.
@@ -81,9 +81,10 @@ impl HealthCheck {
         file: Option<Place>,
         issuer: Issuer,
         search: SearchData,
+        drift: Drift,
     ) -> Self {
         let (checked_at, known, stopping) = Default::default();
-        Self { db, writes, file, issuer, search, shared, checked_at, known, stopping }
+        Self { db, writes, file, issuer, search, drift, shared, checked_at, known, stopping }
     }
 
     /// From now on the service is not ready, so that a balancer sends requests elsewhere.
@@ -121,7 +122,7 @@ impl HealthCheck {
         let redis = async {
             if let Some(shared) = &self.shared {
                 let away = (DependencyStatus::Unavailable, Some(REDIS_AWAY.to_owned()));
-                self.probe(DependencyName::Redis, away, redis(shared)).await;
+                self.probe(DependencyName::Redis, away, redis(shared, &self.drift)).await;
             }
         };
         tokio::join!(database, issuer, engine, redis);
@@ -142,7 +143,7 @@ impl HealthCheck {
         }
         match self.file.as_ref().and_then(Place::folder).and_then(disk::free_bytes) {
             Some(free) if free < LITTLE_SPACE => (DependencyStatus::Degraded, Some(little_space(free))),
-            _ => (DependencyStatus::Ok, None),
+            _ => unless(self.drift.found().hint_of_database()),
         }
     }
 
@@ -195,12 +196,18 @@ impl HealthCheck {
     }
 }
 
-async fn redis(shared: &Shared) -> Found {
+async fn redis(shared: &Shared, drift: &Drift) -> Found {
     match shared.reach().await {
-        Reach::Answers => (DependencyStatus::Ok, None),
+        Reach::Answers => unless(drift.found().hint_of_redis()),
         Reach::RefusesLogin => (DependencyStatus::Degraded, Some(REDIS_REFUSES.to_owned())),
         Reach::Away => (DependencyStatus::Unavailable, Some(REDIS_AWAY.to_owned())),
     }
+}
+
+/// The status of a dependency that works, unless there is something to say of it.
+fn unless(hint: Option<String>) -> Found {
+    let status = if hint.is_some() { DependencyStatus::Degraded } else { DependencyStatus::Ok };
+    (status, hint)
 }
 
 fn little_space(free: u64) -> String {

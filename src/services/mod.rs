@@ -10,6 +10,7 @@ pub mod billing;
 pub mod change;
 pub mod classifications;
 pub mod connections;
+pub mod drift;
 pub mod filters;
 pub mod health;
 pub mod integrations;

@@ -30,7 +30,10 @@ use poem::{
 use sea_orm::SqlErr;
 use serde::{Deserialize, Serialize};
 use store::unavailable::{RETRY_AFTER, is_unavailable};
-use telemetry::quoted;
+use telemetry::{
+    events::{EventMeter, SignIn},
+    quoted,
+};
 
 use super::account;
 
@@ -51,6 +54,7 @@ pub struct BrowserSignIn {
     spent: SpentAttempts,
     session_cookie: String,
     attempts: AttemptCookies,
+    events: EventMeter,
 }
 
 /// The state of an attempt between leaving for the issuer and the callback.
@@ -115,7 +119,14 @@ impl BrowserSignIn {
             spent: SpentAttempts::default(),
             session_cookie: base_url.host_cookie(SESSION_COOKIE),
             attempts: AttemptCookies::new(ATTEMPT_COOKIE, secrets, base_url),
+            events: EventMeter::default(),
         }
+    }
+
+    /// Counts sign-ins by what comes of them.
+    #[must_use]
+    pub fn with_events(self, events: EventMeter) -> Self {
+        Self { events, ..self }
     }
 
     /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout`.
@@ -155,13 +166,19 @@ impl BrowserSignIn {
     /// an attempt makes at most one request to the issuer. Attempts of other tabs go on.
     async fn come_back(&self, request: &Request, answer: Answer) -> Response {
         let remembered = answer.state.as_deref().and_then(|state| self.remembered(request, state));
-        let Some(remembered) = remembered else { return page(&SignInError::Lost, account::PATH) };
+        let Some(remembered) = remembered else { return self.failed(&SignInError::Lost, account::PATH) };
         let attempted = if self.spent.spend(&remembered.state, self.clock.now()) {
             self.finish(request, answer, &remembered).await
         } else {
             Err(SignInError::Lost)
         };
-        let mut response = attempted.unwrap_or_else(|error| page(&error, &remembered.return_to));
+        let mut response = match attempted {
+            Ok(response) => {
+                self.events.note_sign_in(SignIn::Ok);
+                response
+            }
+            Err(error) => self.failed(&error, &remembered.return_to),
+        };
         self.attempts.remove(&mut response, &remembered.state);
         response
     }
@@ -196,6 +213,12 @@ impl BrowserSignIn {
         Ok(response)
     }
 
+    /// Counts a sign-in that failed, and returns its page.
+    fn failed(&self, error: &SignInError, return_to: &str) -> Response {
+        self.events.note_sign_in(outcome(error));
+        page(error, return_to)
+    }
+
     fn remembered(&self, request: &Request, state: &str) -> Option<Remembered> {
         let remembered: Remembered = self.attempts.open(request.headers(), state)?;
         (same(&remembered.state, state) && self.clock.now() < remembered.expires_at).then_some(remembered)
@@ -218,7 +241,7 @@ async fn login(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> poem::
     }
     let begin = Begin::of(request)?;
     let return_to = begin.return_to.clone().unwrap_or_else(|| account::PATH.to_owned());
-    Ok(sign_in.leave(request.headers(), begin).await.unwrap_or_else(|error| page(&error, &return_to)))
+    Ok(sign_in.leave(request.headers(), begin).await.unwrap_or_else(|error| sign_in.failed(&error, &return_to)))
 }
 
 #[handler]
@@ -250,6 +273,17 @@ fn is_own_path(path: &str) -> bool {
 fn redirect(to: &str) -> Response {
     let response = Response::builder().status(StatusCode::SEE_OTHER).header("Location", to);
     response.header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer").finish()
+}
+
+fn outcome(error: &SignInError) -> SignIn {
+    match error {
+        SignInError::Lost => SignIn::Expired,
+        SignInError::Refused => SignIn::Cancelled,
+        SignInError::Left => SignIn::Refused,
+        SignInError::IssuerUnavailable(_) => SignIn::Unavailable,
+        SignInError::Database(error) if is_unavailable(error) => SignIn::Unavailable,
+        SignInError::Database(_) | SignInError::Failed(_) => SignIn::Failed,
+    }
 }
 
 /// The page for a failed sign-in, with a link to try again. The details go to the log.

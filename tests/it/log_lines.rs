@@ -77,3 +77,44 @@ async fn a_client_that_leaves_is_no_error() {
     let errors: Vec<&str> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).collect();
     assert_eq!(errors, Vec::<&str>::new());
 }
+
+/// A balancer asks for health every two seconds.
+#[tokio::test]
+async fn health_that_is_well_has_no_line() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]));
+    let anonymous = Actor::anonymous(&server.url);
+    for probe in ["", "?probe=live"] {
+        anonymous.get(&format!("/api/health{probe}")).await.expect(200);
+    }
+    anonymous.get("/api/health?probe=other").await.expect(400);
+    let (_, _, log) = server.terminate();
+    assert_eq!(log.matches("GET /api/health ").count(), 1, "{log}");
+    assert!(log.contains("GET /api/health 400 "), "{log}");
+}
+
+/// `journalctl -p warning` finds warnings by the priority that a line begins with.
+#[cfg(unix)]
+#[test]
+fn lines_for_the_journal_have_a_priority_and_no_time() {
+    use std::{
+        io::{BufRead as _, BufReader},
+        os::unix::fs::MetadataExt as _,
+        process::Command,
+    };
+    let folder = TempDir::new().unwrap();
+    for (is_journal, begins) in [(true, "<6> INFO "), (false, "2")] {
+        let journal = folder.path().join("journal");
+        let file = std::fs::File::create(&journal).unwrap();
+        let own = file.metadata().unwrap();
+        let stream = format!("{}:{}", own.dev(), own.ino() + u64::from(!is_journal));
+        let mut serve = sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]);
+        serve.env("JOURNAL_STREAM", stream).stderr(file);
+        let mut child = serve.spawn().unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+        assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+        assert!(child.wait().unwrap().success());
+        let log = std::fs::read_to_string(&journal).unwrap();
+        assert!(!log.is_empty() && log.lines().all(|line| line.starts_with(begins)), "{log}");
+    }
+}

@@ -81,6 +81,41 @@ const OF_PROVIDERS: [(&str, f64); 7] = [
     (r#"sightline_seo_provider_request_duration_seconds_count{provider="b"}"#, 1.0),
 ];
 
+/// The series that [`use_everything`] moves by so much besides.
+const COUNTED: [(&str, f64); 13] = [
+    (r#"sightline_http_requests_total{operation="getPropertyPerformance",status="200"}"#, 2.0),
+    (r#"sightline_http_request_duration_seconds_count{operation="getPropertyPerformance"}"#, 2.0),
+    (r#"sightline_http_requests_total{operation="createTag",status="201"}"#, 2.0),
+    (r#"sightline_http_requests_total{operation="listTags",status="401"}"#, 1.0),
+    (r#"sightline_idempotent_writes_total{outcome="first"}"#, 1.0),
+    (r#"sightline_idempotent_writes_total{outcome="replayed"}"#, 1.0),
+    ("sightline_rate_limit_refusals_total", 1.0),
+    (r#"sightline_page_requests_total{page="/changelog",status="200"}"#, 1.0),
+    (r#"sightline_page_request_duration_seconds_count{page="/changelog"}"#, 1.0),
+    (r#"sightline_page_requests_total{page="(no such page)",status="404"}"#, 1.0),
+    (r#"sightline_sign_ins_total{outcome="expired"}"#, 1.0),
+    (r#"sightline_sweeps_total{outcome="done"}"#, 1.0),
+    ("sightline_sweep_duration_seconds_count", 1.0),
+];
+
+/// The series that [`use_everything`] moves.
+const MOVED: [&str; 14] = [
+    r#"sightline_search_engine_requests_total{outcome="ok"}"#,
+    "sightline_search_engine_request_duration_seconds_count",
+    r#"sightline_cache_entries{cache="readings"}"#,
+    r#"sightline_cache_bytes{cache="readings"}"#,
+    r#"sightline_cache_bytes{cache="answers"}"#,
+    r#"sightline_cache_hits_total{cache="readings"}"#,
+    r#"sightline_cache_hits_total{cache="answers"}"#,
+    r#"sightline_cache_insertions_total{cache="readings"}"#,
+    "sightline_database_statements_total",
+    "sightline_database_statement_duration_seconds_count",
+    "sightline_database_wait_seconds_count",
+    "process_cpu_seconds_total",
+    r#"sightline_admissions_total{from="database"}"#,
+    "sightline_rate_limit_callers",
+];
+
 async fn use_everything(app: &TestApp, owner: &Actor, anonymous: &Actor) {
     use_providers(app, owner).await;
     let property = owner.property("northmoor").await;
@@ -91,11 +126,15 @@ async fn use_everything(app: &TestApp, owner: &Actor, anonymous: &Actor) {
         owner.send(Method::POST, "/api/tags", Some(tag), &headers).await.expect(201);
     }
     anonymous.get("/api/tags").await.expect(401);
+    anonymous.get("/changelog").await.expect(200);
+    anonymous.get("/no/such/page").await.expect(404);
+    anonymous.get("/auth/callback").await.expect(400);
+    app.service.sweep().await;
     while anonymous.get("/api").await.status.as_u16() != 429 {}
 }
 
 /// The names in the tables of docs/METRICS.md.
-fn documented() -> BTreeSet<String> {
+pub fn documented() -> BTreeSet<String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/METRICS.md");
     let page = std::fs::read_to_string(path).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
@@ -132,35 +171,17 @@ async fn every_documented_metric_is_there_and_moves_when_it_should() {
 
     let on_sqlite = app.beside().await.is_none();
     let moved = |series: &str| value(&after, series) - value(&before, series);
-    for (series, by) in OF_PROVIDERS.into_iter().chain([
-        (r#"sightline_http_requests_total{operation="getPropertyPerformance",status="200"}"#, 2.0),
-        (r#"sightline_http_request_duration_seconds_count{operation="getPropertyPerformance"}"#, 2.0),
-        (r#"sightline_http_requests_total{operation="createTag",status="201"}"#, 2.0),
-        (r#"sightline_http_requests_total{operation="listTags",status="401"}"#, 1.0),
-        (r#"sightline_idempotent_writes_total{outcome="first"}"#, 1.0),
-        (r#"sightline_idempotent_writes_total{outcome="replayed"}"#, 1.0),
-        ("sightline_rate_limit_refusals_total", 1.0),
-    ]) {
+    for (series, by) in OF_PROVIDERS.into_iter().chain(COUNTED) {
         assert!((moved(series) - by).abs() < 0.1, "{series} moved by {}", moved(series));
     }
-    for series in [
-        r#"sightline_search_engine_requests_total{outcome="ok"}"#,
-        "sightline_search_engine_request_duration_seconds_count",
-        r#"sightline_cache_entries{cache="readings"}"#,
-        r#"sightline_cache_bytes{cache="readings"}"#,
-        r#"sightline_cache_bytes{cache="answers"}"#,
-        r#"sightline_cache_hits_total{cache="readings"}"#,
-        r#"sightline_cache_hits_total{cache="answers"}"#,
-        r#"sightline_cache_insertions_total{cache="readings"}"#,
-        "sightline_database_statements_total",
-        r#"sightline_admissions_total{from="database"}"#,
-        "sightline_rate_limit_callers",
-    ] {
+    for series in MOVED {
         assert!(moved(series) > 0.0, "{series} did not move");
     }
     assert_eq!(value(&after, "sightline_admissions_remembered") > 0.0, on_sqlite);
     assert_eq!(moved(r#"sightline_admissions_total{from="memory"}"#) > 0.0, on_sqlite);
     assert!(value(&after, r#"sightline_cache_max_bytes{cache="readings"}"#) > 0.0);
+    assert!(value(&after, &format!(r#"sightline_build_info{{version="{}"}}"#, env!("CARGO_PKG_VERSION"))) > 0.9);
+    assert!(value(&after, "process_open_fds") < value(&after, "process_max_fds"));
     let open: f64 = after.iter().filter(|(name, _)| name.starts_with("sightline_database_c")).map(|(_, n)| n).sum();
     assert!(open > 0.0);
     assert!(value(&after, "sightline_http_requests_in_flight").abs() < 0.1, "{after:?}");

@@ -76,6 +76,7 @@ step make lint
 contract=../shared/checks/contract.py
 if [ -f "$contract" ]; then step python3 "$contract" openapi.json; fi
 step make check
+if_due rules make rules
 step make audit
 step need_servers
 export SIGHTLINE_TEST_POSTGRES_URL=${SIGHTLINE_TEST_POSTGRES_URL:-postgres://postgres@$postgres/postgres}

@@ -23,7 +23,7 @@ name=sightline-$version-${host%%-*}-linux
 copy_documents() {
     mkdir -p "$1"
     # Also what they link.
-    git ls-files -z ':(glob)*.md' LICENSE deny.toml openapi.json docs deploy/compose deploy/kubernetes |
+    git ls-files -z ':(glob)*.md' LICENSE deny.toml openapi.json docs deploy/compose deploy/grafana deploy/kubernetes deploy/prometheus |
         xargs -0 cp --parents --target-directory "$1"
     cp "$deploy/sightline.example.toml" "$stage/$name.cdx.json" "$1"
 }

@@ -22,7 +22,10 @@ pub struct Moment {
 
 /// Returns the current time: the system's in production, a manually set one in tests.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Moment + Send + Sync>);
+pub struct Clock {
+    read: Arc<dyn Fn() -> Moment + Send + Sync>,
+    runs: bool,
+}
 
 /// Moves the clock made by [`Clock::manual`].
 #[derive(Clone)]
@@ -37,7 +40,7 @@ impl Clock {
         let wall = || Utc::now().trunc_subsecs(3);
         let start = Instant::now();
         let running = move || TimeDelta::from_std(start.elapsed()).unwrap_or(TimeDelta::MAX);
-        Self(Arc::new(move || Moment { wall: wall(), running: running() }))
+        Self { read: Arc::new(move || Moment { wall: wall(), running: running() }), runs: true }
     }
 
     /// A clock that stays at `start` until its [`Hand`] moves it.
@@ -45,7 +48,7 @@ impl Clock {
     pub fn manual(start: DateTime<Utc>) -> (Self, Hand) {
         let hand = Hand(Arc::new(Mutex::new(Moment::starting_at(start))));
         let read = hand.clone();
-        (Self(Arc::new(move || read.time())), hand)
+        (Self { read: Arc::new(move || read.time()), runs: false }, hand)
     }
 
     /// The current time.
@@ -57,7 +60,13 @@ impl Clock {
     /// The current time on both clocks.
     #[must_use]
     pub fn moment(&self) -> Moment {
-        (self.0)()
+        (self.read)()
+    }
+
+    /// Returns whether it runs by itself, so that it may be compared with other clocks.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.runs
     }
 
     /// The current day at the search engine. Its dates are in `America/Los_Angeles`, with daylight saving.

@@ -39,6 +39,7 @@ use chrono::TimeDelta;
 use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
 use pages::page::Navigation;
 use sea_orm::DatabaseConnection;
+use telemetry::events::EventMeter;
 
 use self::{
     accounts::attempts::Attempts, client_documents::ClientDocuments, counts::Counts, keys::Keys, upstream::Upstream,
@@ -84,6 +85,8 @@ pub struct IdentityProvider {
     /// The navigation of pages for people who are signed in.
     navigation: Navigation,
     upstream: Option<Upstream>,
+    /// Counts messages and sign-ins.
+    events: EventMeter,
 }
 
 /// The age at which a signing key is replaced, unless the settings say otherwise.
@@ -107,6 +110,7 @@ impl IdentityProvider {
             documents: None,
             mailer: None,
             upstream: None,
+            events: EventMeter::default(),
             navigation: Navigation::default(),
         }
     }
@@ -128,6 +132,12 @@ impl IdentityProvider {
     #[must_use]
     pub fn with_mailer(self, mailer: Option<Mailer>) -> Self {
         Self { mailer, ..self }
+    }
+
+    /// Returns the issuer with counters of messages, and of sign-ins with a password that fail.
+    #[must_use]
+    pub fn with_events(self, events: EventMeter) -> Self {
+        Self { events, ..self }
     }
 
     /// Returns the issuer with another provider at which people sign in.

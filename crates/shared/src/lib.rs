@@ -21,6 +21,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use common::{clock::Clock, random::Random, secrets::Secrets};
 
 pub use self::{
@@ -152,6 +153,12 @@ impl Shared {
         } else {
             Reach::Away
         }
+    }
+
+    /// The time of the server of counters. `None` if it is away.
+    pub async fn time(&self) -> Option<DateTime<Utc>> {
+        let (seconds, micros): (i64, u32) = self.counters.command(&redis::cmd("TIME")).await?;
+        probe::date(seconds, micros)
     }
 
     /// Warnings for the operator of these servers, such as that they write to disk.

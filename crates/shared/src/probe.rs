@@ -43,6 +43,6 @@ pub async fn time(url: &str) -> Result<DateTime<Utc>, RedisError> {
 }
 
 /// The time of a server, in seconds since 1970 and microseconds.
-fn date(seconds: i64, micros: u32) -> Option<DateTime<Utc>> {
+pub(super) fn date(seconds: i64, micros: u32) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(seconds, micros.checked_mul(1_000)?)
 }

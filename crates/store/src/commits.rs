@@ -43,6 +43,7 @@ pub const UNRELATED: &[&str] = &[
     "provider_connection",
     "refresh_token",
     "replay",
+    "replica",
     "signing_key",
     "token_exchange",
     "tag",

@@ -15,6 +15,7 @@ use sea_orm::{
     Statement, TransactionOptions, TransactionTrait,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use telemetry::database::DatabaseMeter;
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -44,25 +45,30 @@ pub struct Opened {
     pub write_probe: WriteProbe,
 }
 
-/// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work.
+/// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work, and times the others.
 #[derive(Debug, Clone, Default)]
-pub struct Statements(Arc<AtomicU64>);
+pub struct Statements {
+    count: Arc<AtomicU64>,
+    /// The times of statements, and of waits for the begin of a unit of work.
+    pub meter: DatabaseMeter,
+}
 
 impl Statements {
     /// The number of statements sent so far.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
     }
 
     pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     fn watch(&self, mut db: DatabaseConnection, failures: Failures) -> DatabaseConnection {
         let statements = self.clone();
         db.set_metric_callback(move |statement| {
             statements.add();
+            statements.meter.note_statement(statement.elapsed);
             if statement.failed {
                 failures.note();
             }

@@ -200,14 +200,14 @@ mod tests {
         assert!(db.query_one_raw(Statement::from_string(DbBackend::Postgres, unordered)).await.unwrap().is_none());
 
         // An upgrade: the migrations after m0006 are applied to the schema before them.
-        let undo = "DROP TABLE device_code; DROP TABLE token_exchange; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
+        let undo = "DROP TABLE device_code; DROP TABLE token_exchange; DROP TABLE replica; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
             ALTER TABLE oauth_client DROP COLUMN secret_hash; ALTER TABLE share_link DROP COLUMN pinned; DELETE FROM seaql_migrations WHERE version > 'm0007'";
         db.execute_unprepared(undo).await.unwrap();
         let undone = columns(&db).await;
         let kept = |all: &[(String, String)]| -> Vec<_> {
             all.iter()
                 .filter(|(name, _)| {
-                    !["device_code", "oauth_client", "share_link", "token_exchange"]
+                    !["device_code", "oauth_client", "replica", "share_link", "token_exchange"]
                         .iter()
                         .any(|own| name.contains(own))
                 })

@@ -1,6 +1,6 @@
 //! One transaction for all writes of a request.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use crate::transaction::Transaction;
 use sea_orm::{DatabaseConnection, DbBackend, DbErr};
@@ -31,7 +31,10 @@ impl UnitOfWork {
     pub async fn transaction(&self) -> Result<&Arc<Transaction>, DbErr> {
         let begin = async || {
             self.statements.add();
-            database::begin(&self.db).await.map(Arc::new)
+            let asked = Instant::now();
+            let begun = database::begin(&self.db).await;
+            self.statements.meter.note_wait(asked.elapsed());
+            begun.map(Arc::new)
         };
         self.open.get_or_try_init(begin).await
     }

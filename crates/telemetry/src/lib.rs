@@ -1,8 +1,11 @@
 //! Log lines and metrics for operators. Text of strangers is made safe for a line of the log.
 
+pub mod database;
+pub mod events;
 pub mod formats;
 pub mod logs;
 pub mod polls;
+pub mod process;
 pub mod providers;
 pub mod requests;
 pub mod sums;

@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
 
-use crate::text::Text;
+use crate::text::{Marked, Text};
 
 /// The format of a log line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,15 +50,30 @@ pub fn start(format: LogFormat) -> Guard {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     let filter = NEVER.parse().map_or_else(|_| EnvFilter::new(FILTER), |never| filter.add_directive(never));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone());
+    let for_journal = said("JOURNAL_STREAM").is_some_and(|stream| is_stderr(&stream));
     match format {
         LogFormat::Text => {
             let has_colours =
                 stderr().is_terminal() && takes_colours(said("TERM").as_deref(), said("NO_COLOR").as_deref());
-            subscriber.with_ansi(has_colours).fmt_fields(Text).event_format(Text).init();
+            let text = Text { for_journal };
+            subscriber.with_ansi(has_colours).fmt_fields(text).event_format(text).init();
         }
+        LogFormat::Json if for_journal => subscriber.json().flatten_event(true).map_event_format(Marked).init(),
         LogFormat::Json => subscriber.json().flatten_event(true).init(),
     }
     Guard::start(lines)
+}
+
+/// Returns whether stderr is the stream to the journal of systemd that `JOURNAL_STREAM` names by its device and inode. A program that is
+/// started by a service inherits the variable, and may write elsewhere.
+#[cfg(unix)]
+fn is_stderr(stream: &str) -> bool {
+    rustix::fs::fstat(stderr()).is_ok_and(|own| stream == format!("{}:{}", own.st_dev, own.st_ino))
+}
+
+#[cfg(not(unix))]
+fn is_stderr(_stream: &str) -> bool {
+    false
 }
 
 /// Returns whether a terminal obeys escape sequences, as `TERM` says.

@@ -12,8 +12,9 @@ use tokio::time::Instant;
 /// The name of requests that are not an operation of the API: pages, sign-in, unknown paths.
 pub const OTHER: &str = "other";
 
-/// The upper bounds of the buckets of latencies, in seconds.
-pub(super) const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 25.0];
+/// The upper bounds of the buckets of latencies, in seconds. People suffer between one second and the time limit of a request.
+pub(super) const BUCKETS: [f64; 17] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 18.0, 25.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
@@ -27,17 +28,30 @@ struct Named {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Shown {
+    page: String,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Page {
+    page: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Write {
     outcome: &'static str,
 }
 
-/// Counts and times requests. Labels are names that live as long as the program, so that a request allocates nothing.
+/// Counts and times requests. Labels of operations are names that live as long as the program, so that one of them allocates nothing.
 #[derive(Debug, Clone)]
 pub struct RequestMeter {
     answers: Family<Answered, Counter>,
     seconds: Family<Named, Histogram, fn() -> Histogram>,
     under_way: Gauge,
     writes: Family<Write, Counter>,
+    pages: Family<Shown, Counter>,
+    page_seconds: Family<Page, Histogram, fn() -> Histogram>,
 }
 
 /// A request that is not answered yet. A request whose client disconnects is dropped without being counted.
@@ -56,7 +70,9 @@ impl RequestMeter {
         for operation in operations.chain([OTHER]) {
             drop(seconds.get_or_create(&Named { operation }));
         }
-        Self { answers: Family::default(), seconds, under_way: Gauge::default(), writes: Family::default() }
+        let page_seconds = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let (answers, under_way, writes, pages) = Default::default();
+        Self { answers, seconds, under_way, writes, pages, page_seconds }
     }
 
     /// Adds the metrics to `registry`.
@@ -73,6 +89,18 @@ impl RequestMeter {
             "Answers to writes with an idempotency key: of the operation, or replayed",
             self.writes.clone(),
         );
+        registry.register("page_requests", "Answers beside the API, by pattern of the path", self.pages.clone());
+        registry.register(
+            "page_request_duration_seconds",
+            "Time from a request beside the API to the start of its answer, by pattern of the path",
+            self.page_seconds.clone(),
+        );
+    }
+
+    /// Counts the answer of a path that is no operation. `page` is its pattern.
+    pub fn note_page(&self, page: &str, status: u16, took: Duration) {
+        self.pages.get_or_create(&Shown { page: page.to_owned(), status }).inc();
+        self.page_seconds.get_or_create(&Page { page: page.to_owned() }).observe(took.as_secs_f64());
     }
 
     /// Begins a request of `operation`, or of [`OTHER`].

@@ -1,4 +1,5 @@
-//! Lines of the log for people: time, level, message, fields, and the request with its person. Each is on one line.
+//! Lines of the log for people: time, level, message, fields, and the request with its person. Each is on one line. A line for the journal of
+//! systemd has its priority in place of the time, which the journal notes by itself.
 
 use std::fmt;
 
@@ -21,7 +22,36 @@ use tracing_subscriber::{
 const SAID: [&str; 4] = ["method", "path", "status", "milliseconds"];
 
 /// The format of lines and their fields.
-pub struct Text;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Text {
+    /// True if the journal reads them.
+    pub for_journal: bool,
+}
+
+/// A format of lines that each begin with their priority, as the journal reads it.
+pub struct Marked<F>(pub F);
+
+/// The priority of `sd-daemon(3)`.
+fn priority(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 3,
+        Level::WARN => 4,
+        Level::INFO => 6,
+        _ => 7,
+    }
+}
+
+impl<S, N, F> FormatEvent<S, N> for Marked<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut line: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        write!(line, "<{}>", priority(*event.metadata().level()))?;
+        self.0.format_event(context, line, event)
+    }
+}
 
 impl<S, N> FormatEvent<S, N> for Text
 where
@@ -30,9 +60,14 @@ where
 {
     fn format_event(&self, context: &FmtContext<'_, S, N>, mut line: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let level = *event.metadata().level();
-        SystemTime.format_time(&mut line)?;
+        if self.for_journal {
+            write!(line, "<{}>", priority(level))?;
+        } else {
+            SystemTime.format_time(&mut line)?;
+            line.write_char(' ')?;
+        }
         let (colour, end) = if line.has_ansi_escapes() { (colour(level), "\x1b[0m") } else { ("", "") };
-        write!(line, " {colour}{level:>5}{end} ")?;
+        write!(line, "{colour}{level:>5}{end} ")?;
         if level != Level::INFO {
             write!(line, "{}: ", event.metadata().target())?;
         }
@@ -155,9 +190,34 @@ mod tests {
     fn lines(log: impl FnOnce()) -> Vec<String> {
         let kept = Kept::default();
         let subscriber = tracing_subscriber::fmt().with_writer(kept.clone()).with_ansi(false);
-        tracing::subscriber::with_default(subscriber.fmt_fields(Text).event_format(Text).finish(), log);
+        let text = Text::default();
+        tracing::subscriber::with_default(subscriber.fmt_fields(text).event_format(text).finish(), log);
         let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
         text.lines().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_line_for_the_journal_begins_with_its_priority_and_has_no_time() {
+        let said = |subscriber: &dyn Fn(Kept) -> tracing::Dispatch| {
+            let kept = Kept::default();
+            tracing::dispatcher::with_default(&subscriber(kept.clone()), || {
+                tracing::error!("lost");
+                tracing::warn!("late");
+                tracing::info!(address = 1, "ready");
+            });
+            String::from_utf8(kept.0.lock().unwrap().clone()).unwrap()
+        };
+        let own = module_path!();
+        let text = Text { for_journal: true };
+        let plain = said(&|kept| {
+            let subscriber = tracing_subscriber::fmt().with_writer(kept).with_ansi(false);
+            subscriber.fmt_fields(text).event_format(text).finish().into()
+        });
+        assert_eq!(plain, format!("<3>ERROR {own}: lost\n<4> WARN {own}: late\n<6> INFO ready address=1\n"));
+        let json =
+            said(&|kept| tracing_subscriber::fmt().with_writer(kept).json().map_event_format(Marked).finish().into());
+        let begins: Vec<&str> = json.lines().map(|line| &line[..4]).collect();
+        assert_eq!(begins, ["<3>{", "<4>{", "<6>{"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use store::{
 use super::Outcome;
 use crate::{
     config::Config,
-    services::health::{LITTLE_SPACE, MAX_OFFSET},
+    services::{drift::MAX_OFFSET, health::LITTLE_SPACE},
 };
 
 /// Compares the clock with that of `PostgreSQL` and that of Redis, as far as they answer. What does not answer is told elsewhere.

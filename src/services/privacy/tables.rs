@@ -123,6 +123,7 @@ pub const TABLES: &[Table] = &[
     ]),
     deleted("users", "id = :user", &["profile", "subscription"]),
     nobodys("oauth_client", "a client is an application's, and nobody is known to have registered it"),
+    nobodys("replica", "digests of the service's own settings"),
     nobodys("signing_key", "the service's own keys"),
     nobodys("attempt", "a keyed hash, kept for an hour at most, which counts guesses and registrations"),
     nobodys("departure", "a keyed hash, kept as long as a token from before could be presented"),

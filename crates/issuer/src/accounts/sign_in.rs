@@ -6,6 +6,7 @@ use entity::account;
 use http::HeaderMap;
 use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 use store::database;
+use telemetry::events::SignIn;
 
 use super::{
     ending::{end_everything, end_links},
@@ -37,6 +38,17 @@ pub(crate) enum Rejected {
     /// The database does not respond, or a stored hash cannot be read.
     #[error(transparent)]
     Failed(OAuthError),
+}
+
+impl Rejected {
+    fn outcome(&self) -> SignIn {
+        match self {
+            Self::Wrong => SignIn::WrongPassword,
+            Self::Unwelcome => SignIn::Refused,
+            Self::TooMany(_) | Self::Busy => SignIn::Limited,
+            Self::Failed(_) => SignIn::Failed,
+        }
+    }
 }
 
 impl From<DbErr> for Rejected {
@@ -106,8 +118,22 @@ impl IdentityProvider {
         Ok(Some(SetByLink { account, entered }))
     }
 
-    /// Signs a browser in with a password.
+    /// Signs a browser in with a password. Counts an attempt that fails.
     pub(crate) async fn enter(
+        &self,
+        headers: &HeaderMap,
+        address: &ClientAddress,
+        email: &str,
+        password: &str,
+    ) -> Result<Entered, Rejected> {
+        let entered = self.admit(headers, address, email, password).await;
+        if let Err(rejected) = &entered {
+            self.events.note_sign_in(rejected.outcome());
+        }
+        entered
+    }
+
+    async fn admit(
         &self,
         headers: &HeaderMap,
         address: &ClientAddress,

@@ -85,7 +85,9 @@ impl IdentityProvider {
     }
 
     async fn post(&self, mailer: &Mailer, account: &account::Model, letter: Letter) {
-        if let Err(error) = mailer.send(&account.email, letter.subject, letter.text).await {
+        let sent = mailer.send(&account.email, letter.subject, letter.text).await;
+        self.events.note_message(sent.is_ok());
+        if let Err(error) = sent {
             tracing::error!(%error, "mail for a forgotten password was not sent");
         }
     }
