@@ -16,7 +16,7 @@ use telemetry::{events::EventMeter, polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
 use super::{
-    Parts, basis::Basis, data::open_database, http_client, http_client_to, key_file, local_http_client,
+    Parts, basis::Basis, capacity, data::open_database, http_client, http_client_to, key_file, local_http_client,
     providers,
 };
 use crate::{
@@ -74,7 +74,7 @@ pub fn demo_people(config: &Config, address: SocketAddr, base_url: &BaseUrl) -> 
 /// Limits on the connections to the service.
 pub fn connection_limits(config: &Config) -> server::Limits {
     server::Limits {
-        connections: config.connections.max,
+        connections: capacity::connections(config),
         per_address: config.connections.max_per_address,
         trusted: config.rate_limit.trusted_proxies.clone(),
         deadlines: config.connections.deadlines,

@@ -9,7 +9,7 @@ use crate::server::Deadlines;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connections {
-    /// Maximum number of open connections. Keep it below the number of files that the process may open. When there are as many, the
+    /// Maximum number of open connections. The process accepts fewer where it may not open as many files. When there are as many, the
     /// one that is idle longest gives way to a new one: of the address with most connections, and of trusted proxies last.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max: usize,

@@ -10,7 +10,7 @@ use super::check::{Refusal, require};
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     /// URL of the service's database. `postgres://…` names its user, password, host and database.
-    #[schemars(extend("x-allowed" = "a URL that starts with `postgres://`, or with `sqlite:` and the name of a file", "x-default" = "`sqlite:` in `data_dir`"))]
+    #[schemars(extend("x-secret" = true, "x-allowed" = "a URL that starts with `postgres://`, or with `sqlite:` and the name of a file", "x-default" = "`sqlite:` in `data_dir`"))]
     pub url: Option<String>,
     /// Whether the service migrates the database when it starts. If not, `sightline migrate` does it before, and a service that lacks a
     /// migration does not start.
@@ -26,10 +26,10 @@ pub struct Database {
 pub struct Redis {
     /// URL of a [Redis](OPERATING.md#redis) or Valkey server, or of one of a cluster, where replicas share rate limits, the pace towards the
     /// search engine, and readings. Without it each replica has its own.
-    #[schemars(extend("x-allowed" = "a URL such as `redis://127.0.0.1:6379` or `rediss://user:password@cache.example:6379/1`"))]
+    #[schemars(extend("x-secret" = true, "x-allowed" = "a URL such as `redis://127.0.0.1:6379` or `rediss://user:password@cache.example:6379/1`"))]
     pub url: Option<String>,
     /// URL of another server for readings, where one that is full must not evict rate limits.
-    #[schemars(extend("x-allowed" = "a URL as in `redis.url`, which must be set, too", "x-default" = "`redis.url`"))]
+    #[schemars(extend("x-secret" = true, "x-allowed" = "a URL as in `redis.url`, which must be set, too", "x-default" = "`redis.url`"))]
     pub cache_url: Option<String>,
 }
 

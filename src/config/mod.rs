@@ -147,7 +147,8 @@ impl PartialEq for Releases {
 #[serde(default, deny_unknown_fields)]
 pub struct Cache {
     /// Memory for readings of the search engine; a quarter of it for rendered answers. Paid answers of SEO providers take a sixteenth of it
-    /// besides, and never less than 16 MiB.
+    /// besides, and never less than 16 MiB. By default never more than a quarter of the memory that the process may use, as its control group
+    /// says.
     pub max_bytes: Bytes,
     /// Lifetime of cached readings.
     #[schemars(range(min = 1, max = 6 * HOUR))]
@@ -223,9 +224,23 @@ impl Default for Config {
     }
 }
 
+/// The cache of a process with much memory, in bytes.
+const MOST_OF_CACHE: u64 = 256 << 20;
+
+/// The part of the memory that the process may use which the cache takes by default.
+const PART_OF_CACHE: u64 = 4;
+
+impl Cache {
+    /// The default of a process that may use `limit` bytes of memory. The cache is the largest part that grows by use.
+    fn within(limit: Option<u64>) -> Self {
+        let most = limit.map_or(MOST_OF_CACHE, |limit| MOST_OF_CACHE.min(limit / PART_OF_CACHE));
+        Self { max_bytes: Bytes(most), ..Self::default() }
+    }
+}
+
 impl Default for Cache {
     fn default() -> Self {
-        Self { max_bytes: Bytes(256 * 1024 * 1024), ttl: Seconds(6 * 60 * 60) }
+        Self { max_bytes: Bytes(MOST_OF_CACHE), ttl: Seconds(6 * 60 * 60) }
     }
 }
 

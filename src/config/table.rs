@@ -48,7 +48,8 @@ pub(super) static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 /// The beginning of the page.
 const PAGE: &str = "# Settings
 
-`sightline settings` prints this page. [SELF-HOSTING.md](SELF-HOSTING.md#settings) says where settings are written.
+`sightline settings` prints this page. [SELF-HOSTING.md](SELF-HOSTING.md#settings) says where settings are written, and how these secrets are read
+from files: $secrets.
 
 | setting | variable | default | allowed | meaning |
 | --- | --- | --- | --- | --- |
@@ -57,7 +58,8 @@ const PAGE: &str = "# Settings
 /// docs/SETTINGS.md.
 #[must_use]
 pub fn page() -> String {
-    let mut page = PAGE.to_owned();
+    let secrets = SETTINGS.iter().filter(|setting| setting.is_secret).map(|setting| format!("`{}`", setting.name));
+    let mut page = PAGE.replace("$secrets", &secrets.collect::<Vec<_>>().join(", "));
     for Setting { name, default, allowed, meaning, .. } in SETTINGS.iter() {
         let variable = variable(name);
         // Writing to a string cannot fail.

@@ -21,6 +21,9 @@ use super::{
 /// Pause after a failed accept, for example because the process has no file descriptor left, and between two looks for an idle connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// The time between two lines about accepts that fail. The pause lets ten fail in a second.
+const TELLING: Duration = Duration::from_mins(1);
+
 /// A source of connections.
 trait Accept {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)>;
@@ -76,11 +79,15 @@ async fn accept_all(
     mut take: impl FnMut(TcpStream, SocketAddr, Watch, Option<ConnectionPlace>),
 ) {
     let open = Open::new(limits.connections);
+    let mut told: Option<Instant> = None;
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                if told.is_none_or(|told| told.elapsed() > TELLING) {
+                    told = Some(Instant::now());
+                    tracing::warn!(%error, "connections cannot be accepted");
+                }
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }

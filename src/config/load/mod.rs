@@ -1,8 +1,11 @@
-//! Reads the settings: defaults, then the file, then `SIGHTLINE_*` variables.
+//! Reads the settings: defaults, then the file, then credentials of systemd, then `SIGHTLINE_*` variables, of which one may name the file of
+//! a secret.
+
+mod files;
 
 use std::path::Path;
 
-use common::plain_text::quoted;
+use common::{memory, plain_text::quoted};
 use figment::{
     Figment, Metadata, Profile, Source,
     error::Kind,
@@ -11,7 +14,7 @@ use figment::{
 };
 
 use super::{
-    Config,
+    Cache, Config,
     check::Refusal,
     table::{self, Kind as SettingKind},
 };
@@ -23,16 +26,32 @@ const PREFIX: &str = "SIGHTLINE_";
 #[error("{0}")]
 pub struct ConfigError(pub String);
 
-/// Reads the settings from `file`, if it exists, and overrides them with `variables`. An empty variable is none.
+/// Reads the settings from `file`, if it exists, and overrides them with credentials and `variables`. An empty variable is none.
 ///
 /// # Errors
 /// Names the invalid setting and the allowed values. An unknown key is an error too.
 pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) -> Result<Config, ConfigError> {
-    let mut figment = Figment::from(Serialized::defaults(Config::default()));
+    load_over(&Config::default(), file, variables)
+}
+
+fn load_over(
+    defaults: &Config,
+    file: &Path,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<Config, ConfigError> {
+    let mut figment = Figment::from(Serialized::defaults(defaults));
     if file.exists() {
         figment = figment.merge(Toml::file_exact(file));
     }
-    for (name, text) in variables {
+    let variables: Vec<(String, String)> = variables.into_iter().collect();
+    for secret in files::credentials(&variables)? {
+        figment = figment.merge(secret);
+    }
+    for (name, text) in &variables {
+        if let Some(secret) = files::named(name, text, &variables)? {
+            figment = figment.merge(secret);
+            continue;
+        }
         // A file that becomes a variable brings its last end of line along, and environment files keep spaces beside `=`. A variable that
         // is passed on by its name alone is often empty.
         let text = text.trim();
@@ -40,8 +59,8 @@ pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) 
             let hint = "the value has quotation marks around it, which `docker run --env-file` keeps; leave them out";
             return Err(ConfigError(format!("variable {name}: {hint}")));
         }
-        if let Some(key) = setting(&name).filter(|_| !text.is_empty()) {
-            figment = figment.merge(Variable { name, value: typed(&key, text), key });
+        if let Some(key) = setting(name).filter(|_| !text.is_empty()) {
+            figment = figment.merge(Variable { name: format!("variable {name}"), value: typed(&key, text), key });
         }
     }
     let config: Config = figment.extract().map_err(|error| ConfigError(describe(&figment, &error)))?;
@@ -60,7 +79,8 @@ impl Config {
     pub fn of_process() -> Result<Self, ConfigError> {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())));
-        load(Path::new("sightline.toml"), variables)
+        let defaults = Self { cache: Cache::within(memory::limit()), ..Self::default() };
+        load_over(&defaults, Path::new("sightline.toml"), variables)
     }
 }
 
@@ -92,8 +112,9 @@ fn typed(key: &str, text: &str) -> Value {
     }
 }
 
-/// One variable as a separate source, so that errors name it.
+/// One variable, or one file of a secret, as a separate source, so that errors name it.
 struct Variable {
+    /// Begins with `variable` or `credential`.
     name: String,
     key: String,
     value: Value,
@@ -101,7 +122,7 @@ struct Variable {
 
 impl figment::Provider for Variable {
     fn metadata(&self) -> Metadata {
-        Metadata::named(format!("variable {}", self.name))
+        Metadata::named(self.name.clone())
     }
 
     fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
@@ -143,7 +164,9 @@ fn describe(figment: &Figment, error: &figment::Error) -> String {
 fn source(metadata: Option<&Metadata>) -> String {
     match metadata {
         Some(Metadata { source: Some(Source::File(file)), .. }) => format!("{}: ", file.display()),
-        Some(metadata) if metadata.name.starts_with("variable ") => format!("{}: ", metadata.name),
+        Some(metadata) if ["variable ", "credential "].iter().any(|kind| metadata.name.starts_with(kind)) => {
+            format!("{}: ", metadata.name)
+        }
         _ => String::new(),
     }
 }

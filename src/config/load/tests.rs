@@ -5,7 +5,7 @@ use common::addresses::TrustedProxies;
 use super::*;
 use crate::config::Secret;
 
-fn read(toml: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
+pub(super) fn read(toml: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sightline.toml");
     std::fs::write(&file, toml).unwrap();
@@ -18,6 +18,14 @@ fn nothing_set_is_the_default() {
     let absent = load(Path::new("/nonexistent/sightline.toml"), []).unwrap();
     assert_eq!(absent, Config::default());
     assert_eq!(read("", &[("PATH", "/bin")]), Ok(Config::default()));
+}
+
+#[test]
+fn a_cache_takes_at_most_a_quarter_of_the_memory() {
+    let most = Config::default().cache.max_bytes.0;
+    for (limit, bytes) in [(None, most), (Some(1 << 40), most), (Some(256 << 20), 64 << 20)] {
+        assert_eq!(Cache::within(limit).max_bytes.0, bytes, "{limit:?}");
+    }
 }
 
 #[test]
