@@ -16,6 +16,7 @@ mod m0009_token_exchanges;
 mod m0010_client_secrets;
 mod m0011_room_of_annotations;
 mod m0012_replicas;
+mod m0013_indices;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -37,6 +38,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_client_secrets::Migration),
             Box::new(m0011_room_of_annotations::Migration),
             Box::new(m0012_replicas::Migration),
+            Box::new(m0013_indices::Migration),
         ]
     }
 }

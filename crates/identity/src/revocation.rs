@@ -6,6 +6,7 @@ use entity::revocation::{ActiveModel, Column, Entity};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::OnConflict,
 };
+use store::expired;
 use uuid::Uuid;
 
 use super::AccessToken;
@@ -82,7 +83,7 @@ pub async fn revoke_subject(
 
 /// Deletes entries of tokens that expired long ago. Returns the number of deleted rows.
 pub async fn sweep(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<u64, DbErr> {
-    Ok(Entity::delete_many().filter(Column::ExpiresAt.lt(now)).exec(db).await?.rows_affected)
+    expired::delete::<Entity>(db, Column::Value, Column::ExpiresAt.lt(now)).await
 }
 
 async fn insert(
@@ -102,4 +103,36 @@ async fn insert(
         .update_columns([Column::NotBefore, Column::ExpiresAt])
         .to_owned();
     Entity::insert(row).on_conflict(again).exec_without_returning(db).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::PaginatorTrait as _;
+    use store::expired::BATCH;
+    use test_data::noon;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn more_rows_than_a_batch_are_swept_and_no_others() {
+        let db = test_data::database().await;
+        let day = TimeDelta::days(1);
+        // Two rows of different kinds have the same value, and one of them has expired.
+        let row = |number: u64, kind: &str, expires_at| ActiveModel {
+            kind: Set(kind.to_owned()),
+            value: Set(number.to_string()),
+            not_before: Set(noon()),
+            expires_at: Set(expires_at),
+        };
+        let rows: Vec<u64> = (0..BATCH + 7).collect();
+        for some in rows.chunks(1_000) {
+            let both = some
+                .iter()
+                .flat_map(|number| [row(*number, "token", noon() - day), row(*number, "grant", noon() + day)]);
+            Entity::insert_many(both).exec_without_returning(&db).await.unwrap();
+        }
+        assert_eq!(sweep(&db, noon()).await.unwrap(), BATCH + 7);
+        assert_eq!(sweep(&db, noon()).await.unwrap(), 0);
+        assert_eq!(Entity::find().count(&db).await.unwrap(), BATCH + 7);
+    }
 }

@@ -7,7 +7,7 @@ use common::{base_url::BaseUrl, clock::Clock, digest::sha256_hex, random::Random
 use entity::session::{ActiveModel, Column, Entity};
 use http::HeaderMap;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
-use store::database;
+use store::{database, expired};
 use uuid::Uuid;
 
 use super::{
@@ -200,6 +200,6 @@ impl Sessions {
 
     /// Deletes sessions that expired before `now`. Returns the number of deleted rows.
     pub async fn sweep(&self, now: DateTime<Utc>) -> Result<u64, DbErr> {
-        Ok(Entity::delete_many().filter(Column::ExpiresAt.lt(now)).exec(&self.db).await?.rows_affected)
+        expired::delete::<Entity>(&self.db, Column::Id, Column::ExpiresAt.lt(now)).await
     }
 }

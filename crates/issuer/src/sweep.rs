@@ -6,6 +6,7 @@ use sea_orm::{
     ColumnTrait, Condition, DbErr, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter,
     sea_query::{Expr, Query},
 };
+use store::expired;
 
 use super::{
     IdentityProvider,
@@ -32,20 +33,20 @@ impl IdentityProvider {
     pub async fn sweep(&self) -> Result<u64, DbErr> {
         let (db, now) = (&self.db, self.clock.now());
         let limit = now - KEEP;
-        let codes = authorization_code::Entity::delete_many().filter(authorization_code::Column::ExpiresAt.lt(limit));
-        let tokens = refresh_token::Entity::delete_many().filter(refresh_token::Column::ExpiresAt.lt(limit));
-        let grants = oauth_grant::Entity::delete_many().filter(oauth_grant::Column::ExpiresAt.lt(limit));
         let mut deleted = rotation::sweep(db, now).await?;
         deleted += counts::sweep(db, now).await?;
-        deleted += codes.exec(db).await?.rows_affected;
+        let codes = authorization_code::Column::ExpiresAt.lt(limit);
+        deleted += expired::delete::<authorization_code::Entity>(db, authorization_code::Column::Hash, codes).await?;
         deleted += device_codes::sweep(db, now).await?;
-        deleted += tokens.exec(db).await?.rows_affected;
+        let tokens = refresh_token::Column::ExpiresAt.lt(limit);
+        deleted += expired::delete::<refresh_token::Entity>(db, refresh_token::Column::Hash, tokens).await?;
         deleted += exchanges::sweep(db, now).await?;
-        deleted += grants.exec(db).await?.rows_affected;
+        let grants = oauth_grant::Column::ExpiresAt.lt(limit);
+        deleted += expired::delete::<oauth_grant::Entity>(db, oauth_grant::Column::Id, grants).await?;
         deleted += links::sweep(db, limit).await?;
         self.sign_out_the_unwelcome().await?;
-        let ended = issuer_session::Entity::delete_many().filter(issuer_session::Column::ExpiresAt.lt(now));
-        deleted += ended.exec(db).await?.rows_affected;
+        let ended = issuer_session::Column::ExpiresAt.lt(now);
+        deleted += expired::delete::<issuer_session::Entity>(db, issuer_session::Column::Id, ended).await?;
         let registered = oauth_client::Column::AddedByOperator.eq(false);
         let count = oauth_client::Entity::find().filter(registered.clone()).count(db).await?;
         let flooded = count > MAX_CLIENTS / 2;

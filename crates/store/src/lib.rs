@@ -5,6 +5,7 @@ pub mod caller_limits;
 pub mod commits;
 pub mod database;
 mod error;
+pub mod expired;
 mod failures;
 mod first_connection;
 pub mod locks;

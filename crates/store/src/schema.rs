@@ -200,7 +200,8 @@ mod tests {
         assert!(db.query_one_raw(Statement::from_string(DbBackend::Postgres, unordered)).await.unwrap().is_none());
 
         // An upgrade: the migrations after m0006 are applied to the schema before them.
-        let undo = "DROP TABLE device_code; DROP TABLE token_exchange; DROP TABLE replica; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
+        let undo = "DROP TABLE device_code; DROP TABLE token_exchange; DROP TABLE replica; DROP INDEX ix_annotation_author_id, ix_share_link_created_by,
+                ix_classification_created_by, ix_audit_event_at, ix_audit_event_actor_id_at, ix_audit_event_whom_key_at; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
             ALTER TABLE oauth_client DROP COLUMN secret_hash; ALTER TABLE share_link DROP COLUMN pinned; DELETE FROM seaql_migrations WHERE version > 'm0007'";
         db.execute_unprepared(undo).await.unwrap();
         let undone = columns(&db).await;
@@ -209,6 +210,7 @@ mod tests {
                 .filter(|(name, _)| {
                     !["device_code", "oauth_client", "replica", "share_link", "token_exchange"]
                         .iter()
+                        .chain(&["ix_annotation_author_id", "ix_classification_created_by", "ix_audit_event_"])
                         .any(|own| name.contains(own))
                 })
                 .cloned()

@@ -10,12 +10,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::secrets::Secrets;
 use entity::replay::{self, Column};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _,
-    FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
+    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, ExprTrait as _, FromQueryResult as _,
+    PaginatorTrait as _, QueryFilter, Statement, Value,
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
 use store::{
+    expired,
     resealing::{self, SealedColumn},
     transaction::Transaction,
     unit_of_work::UnitOfWork,
@@ -262,8 +263,7 @@ fn context(id: &Uuid) -> String {
 
 /// Deletes expired responses.
 pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, sea_orm::DbErr> {
-    let expired = replay::Entity::delete_many().filter(replay::Column::ExpiresAt.lte(now));
-    Ok(expired.exec(db).await?.rows_affected)
+    expired::delete::<replay::Entity>(db, replay::Column::Id, replay::Column::ExpiresAt.lte(now)).await
 }
 
 #[cfg(test)]
