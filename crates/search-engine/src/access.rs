@@ -13,6 +13,7 @@ use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
 use super::{
+    breaker::Breakers,
     error::SearchEngineError,
     oauth::Oauth,
     settings::{Account, Grants},
@@ -49,6 +50,7 @@ type TokenSlot = Arc<tokio::sync::Mutex<Tokens>>;
 /// The access tokens of all accounts.
 pub(super) struct AccessTokens {
     oauth: Oauth,
+    breakers: Breakers,
     clock: Clock,
     grants: Arc<dyn Grants>,
     slots: Mutex<HashMap<Uuid, TokenSlot>>,
@@ -56,8 +58,8 @@ pub(super) struct AccessTokens {
 
 impl AccessTokens {
     /// Knows no token yet. Sends no request.
-    pub fn new(oauth: Oauth, clock: Clock, grants: Arc<dyn Grants>) -> Self {
-        Self { oauth, clock, grants, slots: Mutex::default() }
+    pub fn new(oauth: Oauth, breakers: Breakers, clock: Clock, grants: Arc<dyn Grants>) -> Self {
+        Self { oauth, breakers, clock, grants, slots: Mutex::default() }
     }
 
     /// The OAuth endpoints.
@@ -81,6 +83,7 @@ impl AccessTokens {
         }
         let refresh = Refresh {
             oauth: self.oauth.clone(),
+            breakers: self.breakers.clone(),
             clock: self.clock.clone(),
             grants: self.grants.clone(),
             account: account.id,
@@ -113,6 +116,7 @@ impl AccessTokens {
 /// A refresh of an account's access token.
 struct Refresh {
     oauth: Oauth,
+    breakers: Breakers,
     clock: Clock,
     grants: Arc<dyn Grants>,
     account: Uuid,
@@ -121,10 +125,13 @@ struct Refresh {
 
 impl Refresh {
     async fn run(self) -> Result<SecretString, SearchEngineError> {
-        let Self { oauth, clock, grants, account, mut held } = self;
+        let Self { oauth, breakers, clock, grants, account, mut held } = self;
+        let pass = breakers.pass(None).await.map_err(|retry_after| SearchEngineError::Shut { retry_after })?;
         let grant = grants.lock(account).await?;
         let connected_at = grant.account().connected_at;
-        let answer = match oauth.refresh(&grant.account().refresh_token).await {
+        let answer = oauth.refresh(&grant.account().refresh_token).await;
+        pass.note(matches!(answer, Err(SearchEngineError::Unavailable { .. })));
+        let answer = match answer {
             Err(SearchEngineError::Disconnected(said)) => {
                 *held = Tokens { current: None, refused: Some((connected_at, said.clone())) };
                 return Err(SearchEngineError::Disconnected(said));

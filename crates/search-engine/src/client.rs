@@ -20,6 +20,7 @@ use uuid::Uuid;
 use super::{
     access::AccessTokens,
     answer::{self, NotAnAnswer, QueryResponse, SiteEntry},
+    breaker::Breakers,
     error::SearchEngineError,
     failure::{Failure, Verdict, judge},
     oauth::Oauth,
@@ -47,6 +48,7 @@ pub struct SearchEngine {
     http: reqwest::Client,
     access: AccessTokens,
     pub(super) pacer: Pacer,
+    breakers: Breakers,
     records: Records,
     meter: UpstreamMeter,
     clock: Clock,
@@ -64,8 +66,11 @@ impl SearchEngine {
         grants: Arc<dyn Grants>,
         shared: Option<&Shared>,
     ) -> Self {
+        let breakers = |host| Breakers::new(host, clock.clone(), settings.patience.probe);
+        let oauth = Oauth::new(settings.oauth.clone(), http.clone());
         Self {
-            access: AccessTokens::new(Oauth::new(settings.oauth.clone(), http.clone()), clock.clone(), grants),
+            access: AccessTokens::new(oauth, breakers("token endpoint"), clock.clone(), grants),
+            breakers: breakers("API"),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
             records: Records::sharing(shared.map(|shared| shared.news("accounts")), clock.clone()),
             meter: UpstreamMeter::default(),
@@ -213,8 +218,10 @@ impl SearchEngine {
         let outcome = tokio::time::timeout_at(deadline, tries)
             .await
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
-        if !matches!(outcome, Err(SearchEngineError::NotSent { .. })) {
-            self.records.note(account.id, site.is_some(), outcome.as_ref().err());
+        match &outcome {
+            Err(SearchEngineError::NotSent { .. }) => {}
+            Err(error @ SearchEngineError::Shut { .. }) => self.records.note_trouble(account.id, site.is_some(), error),
+            outcome => self.records.note(account.id, site.is_some(), outcome.as_ref().err()),
         }
         outcome
     }
@@ -264,7 +271,13 @@ impl SearchEngine {
                 });
             }
             tracing::debug!(?wait, said, "the search engine is asked again");
-            tokio::time::sleep(wait).await;
+            tokio::select! {
+                biased;
+                retry_after = self.breakers.refusal(site.map(|(site, _)| site)) => {
+                    return Err(SearchEngineError::Unavailable { retry_after, quota: false, detail: said });
+                }
+                () = tokio::time::sleep(wait) => {}
+            }
             backoff = (backoff * 2).min(self.settings.patience.longest_backoff);
         }
     }
@@ -277,7 +290,7 @@ impl SearchEngine {
     /// Waits until a request about a site may start.
     ///
     /// # Errors
-    /// [`SearchEngineError::NotSent`] at the deadline.
+    /// [`SearchEngineError::NotSent`] at the deadline, and [`SearchEngineError::Shut`] while the search engine fails.
     async fn turn(
         &self,
         account: &Account,
@@ -285,11 +298,15 @@ impl SearchEngine {
         deadline: tokio::time::Instant,
     ) -> Result<Permit, SearchEngineError> {
         let begun = tokio::time::Instant::now();
-        let turn = tokio::time::timeout_at(deadline, self.pacer.start(account.id, site, asker)).await;
-        turn.map_err(|_| SearchEngineError::NotSent {
-            waited: begun.elapsed(),
-            retry_after: self.pacer.quota_wait().max(TURN_RETRY),
-        })
+        let turn = tokio::time::timeout_at(deadline, self.pacer.start(account.id, site, asker));
+        tokio::select! {
+            biased;
+            retry_after = self.breakers.refusal(Some(site)) => Err(SearchEngineError::Shut { retry_after }),
+            turn = turn => turn.map_err(|_| SearchEngineError::NotSent {
+                waited: begun.elapsed(),
+                retry_after: self.pacer.quota_wait().max(TURN_RETRY),
+            }),
+        }
     }
 
     /// Makes one attempt when the pace permits it, and reports the outcome to the pace.
@@ -305,6 +322,8 @@ impl SearchEngine {
             Some(site) => Some(self.turn(account, site, deadline).await?),
             None => None,
         };
+        let pass = self.breakers.pass(site.map(|(site, _)| site)).await;
+        let pass = pass.map_err(|retry_after| SearchEngineError::Shut { retry_after })?;
         let start = tokio::time::Instant::now();
         let body = self.answer(request).await;
         let took = start.elapsed();
@@ -318,7 +337,9 @@ impl SearchEngine {
             }
             Err(failure) => Err(failure),
         };
-        self.meter.note(answer.as_ref().map_or_else(Failure::outcome, |_| UpstreamOutcome::Ok), took);
+        let outcome = answer.as_ref().map_or_else(Failure::outcome, |_| UpstreamOutcome::Ok);
+        self.meter.note(outcome, took);
+        pass.note(outcome == UpstreamOutcome::Failed);
         match (&permit, &answer) {
             (Some(permit), Ok(_)) => permit.accepted(),
             (Some(permit), Err(failure)) if failure.over_quota => permit.refused(),

@@ -41,6 +41,12 @@ pub enum SearchEngineError {
         /// Time after which a retry makes sense.
         retry_after: Duration,
     },
+    /// The request was not sent, because the last ones have failed.
+    #[error("the search engine has failed and is not asked for {} s", retry_after.as_secs())]
+    Shut {
+        /// Time until it is asked again.
+        retry_after: Duration,
+    },
     /// No response in time, or the quota is used up.
     #[error("no answer from the search engine: {detail}")]
     Unavailable {

@@ -6,6 +6,7 @@ mod access;
 mod answer;
 mod appearances;
 pub mod brand;
+mod breaker;
 mod client;
 mod columns;
 pub mod countries;

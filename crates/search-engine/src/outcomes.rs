@@ -36,7 +36,7 @@ impl From<&SearchEngineError> for FailureKind {
             SearchEngineError::Misconfigured(_) => Self::Misconfigured,
             // What was not sent is not recorded.
             SearchEngineError::Unavailable { quota: true, .. } | SearchEngineError::NotSent { .. } => Self::Quota,
-            SearchEngineError::Unavailable { .. } => Self::Unreachable,
+            SearchEngineError::Unavailable { .. } | SearchEngineError::Shut { .. } => Self::Unreachable,
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Patience {
     pub first_backoff: Duration,
     /// The longest wait between two attempts.
     pub longest_backoff: Duration,
+    /// The longest wait for the outcome of a probe, while the search engine fails.
+    pub probe: Duration,
 }
 
 impl Default for Patience {
@@ -29,6 +31,7 @@ impl Default for Patience {
             deadline: Duration::from_secs(25),
             first_backoff: Duration::from_millis(100),
             longest_backoff: Duration::from_secs(4),
+            probe: Duration::from_millis(800),
         }
     }
 }

@@ -175,6 +175,13 @@ pub async fn explain(
             let trouble = if quota { TroubleKind::Quota } else { TroubleKind::Unreachable };
             Error::SearchEngineUnavailable { retry_after: retry_after.as_secs().max(1), trouble }
         }
+        SearchEngineError::Shut { retry_after } => {
+            tracing::debug!(%error, "a request to the search engine was not sent");
+            Error::SearchEngineUnavailable {
+                retry_after: retry_after.as_secs().max(1),
+                trouble: TroubleKind::Unreachable,
+            }
+        }
         SearchEngineError::NotSent { retry_after, .. } => {
             tracing::warn!(%error, "a request to the search engine was not sent");
             Error::NotSent { retry_after: retry_after.as_secs().max(1) }

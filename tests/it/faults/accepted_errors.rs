@@ -6,7 +6,7 @@ use poem::http::Method;
 use serde_json::Value;
 use simulator::Endpoint;
 
-use super::{persistent, requests, trouble, unavailable};
+use super::{persistent, requests, trouble, unavailable, wait_for_probe};
 use crate::{
     analytics::performance::{Asker, SMALL},
     support::app::TestApp,
@@ -38,6 +38,8 @@ async fn an_error_with_status_200_is_no_figure_and_is_not_kept() {
     assert!(requests(&app, Endpoint::Query) >= before + 6, "each was asked again");
     assert_eq!(app.service.reader.cache_use().entries, kept);
     trouble(&app, &[]);
+    wait_for_probe(&app);
+    wait_for_probe(&healthy);
     for question in questions {
         let (found, expected) = (asker.ask(question).await.expect(200), expected.ask(question).await.expect(200));
         assert!(found.json["data"]["totals"]["clicks"].as_f64() > Some(0.0), "{:?}", found.json);
@@ -62,6 +64,7 @@ async fn an_error_with_status_200_loses_no_property() {
     let health = owner.get("/api/accounts/health").await.expect(200).json;
     assert_eq!(health["data"][0]["status"], "unreachable");
     trouble(&app, &[]);
+    wait_for_probe(&app);
     assert_eq!(records().await, before);
     let synced = owner.send(Method::POST, "/api/properties/sync", None, &[]).await.expect(200).json;
     assert_eq!((&synced["data"]["lost"], &synced["data"]["updated"]), (&0.into(), &0.into()), "{synced}");

@@ -8,6 +8,7 @@ mod trouble;
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use sightline::config::Config;
 use simulator::Endpoint;
 
@@ -37,6 +38,11 @@ async fn app() -> (TestApp, Asker) {
 /// Replaces the injected faults.
 pub fn trouble(app: &TestApp, faults: &[&str]) {
     app.simulator().controls().set_faults(faults.iter().map(|fault| fault.parse().unwrap()).collect());
+}
+
+/// Lets the time pass in which a search engine that has failed is not asked.
+fn wait_for_probe(app: &TestApp) {
+    app.hand.advance(TimeDelta::seconds(30));
 }
 
 fn requests(app: &TestApp, endpoint: Endpoint) -> u64 {

@@ -68,6 +68,8 @@ pub fn settings() -> Config {
     config.search_engine.bucket = 1_000_000;
     config.search_engine.refill_per_second = 1_000_000;
     config.search_engine.quota.per_minute = 1_000_000;
+    // A loaded machine may take long to answer a probe.
+    config.search_engine.patience.probe = Duration::from_secs(10);
     // Many apps run concurrently, and a server has a hundred connections.
     config.database.max_connections = 4;
     config.cache.max_bytes = Bytes(64 * 1024 * 1024);

@@ -35,6 +35,7 @@ async fn before_and_after<T>(
     bench.upstream.reply((0..1_000).map(|_| Reply::Text(200, body.to_owned())));
     let before = ask(&bench).await;
     bench.upstream.with(|script| script.replies.clear());
+    bench.hand.advance(chrono::TimeDelta::seconds(10));
     (before, ask(&bench).await)
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the client and the reader against a small scripted server.
 
 mod answers;
+mod breaker;
 mod caching;
 mod oauth;
 mod pace;
@@ -230,6 +231,8 @@ fn quick() -> Patience {
         deadline: Duration::from_secs(10),
         first_backoff: Duration::from_millis(1),
         longest_backoff: Duration::from_millis(2),
+        // A busy machine may take long to answer.
+        probe: Duration::from_secs(10),
     }
 }
 
