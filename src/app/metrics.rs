@@ -4,30 +4,31 @@ use std::{
     fmt,
     net::SocketAddr,
     path::PathBuf,
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
 use common::{byte_cache::CacheUse, disk};
+use entity::search_account::{self, Status};
 use poem::{
     EndpointExt as _, IntoResponse as _, Request, Response, Route,
-    endpoint::make_sync,
+    endpoint::make,
     get,
     http::{StatusCode, header},
 };
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, EncodeMetric},
+    encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeMetric},
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
 };
-use sea_orm::{DatabaseConnection, DbBackend};
+use sea_orm::{ColumnTrait as _, DatabaseConnection, DbBackend, EntityTrait as _, QuerySelect as _};
 use store::{
     caller_limits::CallerLimits,
     database::{self, Opened},
 };
 use telemetry::{formats::Format, process::Process};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 
 use super::Parts;
 use crate::{
@@ -39,6 +40,20 @@ const PATH: &str = "/metrics";
 
 /// The time between two probes whether the database takes writes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The time within which search accounts are counted. Without a count a scrape has no metric of them.
+const COUNTING: Duration = Duration::from_secs(2);
+
+/// The states of search accounts, and their names among the metrics.
+const STATES: [(Status, &str); 4] = [
+    (Status::Connected, "connected"),
+    (Status::ReconnectRequired, "reconnect_required"),
+    (Status::ScopeMissing, "scope_missing"),
+    (Status::Disconnected, "disconnected"),
+];
+
+/// Search accounts by state, as they were last counted.
+type Accounts = Arc<Mutex<Option<[(&'static str, u64); 4]>>>;
 
 /// Binds the address of metrics, if one is set.
 pub(super) async fn bind(config: &Config) -> Result<Option<TcpListener>, Error> {
@@ -59,8 +74,16 @@ pub(super) fn start(
     limits: server::Limits,
 ) -> Result<(SocketAddr, JoinHandle<()>), Error> {
     let address = listener.local_addr().map_err(Error::internal)?;
-    let registry = Arc::new(registry(parts, &limits));
-    let scrape = make_sync(move |request| rendered(&registry, &request));
+    let accounts = Accounts::default();
+    let (registry, db) = (Arc::new(registry(parts, &limits, accounts.clone())), parts.store.reader.clone());
+    let scrape = make(move |request| {
+        let (registry, accounts, db) = (registry.clone(), accounts.clone(), db.clone());
+        async move {
+            let counted = timeout(COUNTING, by_state(&db)).await.ok().flatten();
+            *accounts.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+            rendered(&registry, &request)
+        }
+    });
     let endpoint = Route::new().at(PATH, get(scrape)).around(entry::admit).map_to_response().boxed();
     let served = server::serve(listener, endpoint, limits, std::future::pending(), Duration::ZERO);
     let probe = parts.store.write_probe.clone();
@@ -93,7 +116,22 @@ fn rendered(registry: &Registry, request: &Request) -> Response {
     }
 }
 
-fn registry(parts: &Parts, limits: &server::Limits) -> Registry {
+/// Counts search accounts by state. `None` if the database is away.
+async fn by_state(db: &DatabaseConnection) -> Option<[(&'static str, u64); 4]> {
+    let counted = search_account::Entity::find()
+        .select_only()
+        .column(search_account::Column::Status)
+        .column_as(search_account::Column::Id.count(), "accounts")
+        .group_by(search_account::Column::Status)
+        .into_tuple::<(Status, i64)>()
+        .all(db)
+        .await
+        .ok()?;
+    let number = |state: Status| counted.iter().find(|(counted, _)| *counted == state).map_or(0, |(_, number)| *number);
+    Some(STATES.map(|(state, name)| (name, number(state).unsigned_abs())))
+}
+
+fn registry(parts: &Parts, limits: &server::Limits, accounts: Accounts) -> Registry {
     let app = &parts.app;
     let mut all = Registry::default();
     let started = app.clock.now().timestamp_millis() as f64 / 1000.0;
@@ -105,7 +143,9 @@ fn registry(parts: &Parts, limits: &server::Limits) -> Registry {
     limits.polls.register(registry);
     parts.events.register(registry);
     parts.store.statements.meter.register(registry);
-    app.search.reader.engine().meter().register(registry);
+    let engine = app.search.reader.engine();
+    engine.meter().register(registry);
+    engine.pace_meter().register(registry);
     app.integrations.meters.register(registry);
     registry.register_collector(Box::new(State {
         store: parts.store.clone(),
@@ -113,6 +153,7 @@ fn registry(parts: &Parts, limits: &server::Limits) -> Registry {
         admissions: parts.admissions.clone(),
         limits: parts.limits.clone(),
         drift: parts.drift.clone(),
+        accounts,
         folder: database::folder(&app.config.database_url()).unwrap_or_else(|| app.config.data_dir.clone().into()),
     }));
     all
@@ -125,6 +166,7 @@ struct State {
     admissions: Admissions,
     limits: Option<CallerLimits>,
     drift: Drift,
+    accounts: Accounts,
     /// The folder of the database's file, or else of the service's other files.
     folder: PathBuf,
 }
@@ -142,6 +184,7 @@ impl Collector for State {
         gauge(encoder, "build_info", "The version of the program", &version)?;
         self.caches(encoder)?;
         self.pools(encoder)?;
+        self.search_accounts(encoder)?;
         counter(
             encoder,
             "database_statements",
@@ -211,6 +254,16 @@ impl State {
         counter(encoder, "shared_readings", "Readings wanted of other replicas, by what came of it", &came)
     }
 
+    fn search_accounts(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let used = self.app.search.reader.engine().quota_used().map(|(of, used)| ([("of", of)], used));
+        let help = "Share of what may be sent to the search engine at once that is used up";
+        gauge(encoder, "search_engine_quota_used_ratio", help, &used)?;
+        let accounts = *self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(accounts) = accounts else { return Ok(()) };
+        let accounts = accounts.map(|(state, number)| ([("state", state)], number));
+        gauge(encoder, "search_accounts", "Search accounts, by the state of their grants", &accounts)
+    }
+
     fn caches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let caches = [
             ("readings", self.app.search.reader.cache_use()),
@@ -254,13 +307,13 @@ fn connections(db: &DatabaseConnection) -> (u64, u64) {
     (size.saturating_sub(idle), idle)
 }
 
-type Labelled<const N: usize> = ([(&'static str, &'static str); N], u64);
+type Labelled<const N: usize, V = u64> = ([(&'static str, &'static str); N], V);
 
-fn gauge<const N: usize>(
+fn gauge<const N: usize, V: EncodeGaugeValue + Copy>(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,
     help: &str,
-    values: &[Labelled<N>],
+    values: &[Labelled<N, V>],
 ) -> fmt::Result {
     let mut encoder = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
     for (labels, value) in values {

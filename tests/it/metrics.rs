@@ -99,8 +99,10 @@ const COUNTED: [(&str, f64); 13] = [
 ];
 
 /// The series that [`use_everything`] moves.
-const MOVED: [&str; 14] = [
+const MOVED: [&str; 16] = [
     r#"sightline_search_engine_requests_total{outcome="ok"}"#,
+    r#"sightline_search_engine_token_requests_total{outcome="ok"}"#,
+    r#"sightline_pace_wait_seconds_count{lane="own"}"#,
     "sightline_search_engine_request_duration_seconds_count",
     r#"sightline_cache_entries{cache="readings"}"#,
     r#"sightline_cache_bytes{cache="readings"}"#,
@@ -198,6 +200,48 @@ async fn a_request_that_is_not_answered_yet_is_in_flight() {
     while in_flight(&app).await < 1.0 {}
     asked.abort();
     while in_flight(&app).await > 0.0 {}
+}
+
+#[tokio::test]
+async fn what_waits_for_the_pace_and_what_has_used_it_up_is_seen() {
+    let app = TestApp::start(|config| {
+        counted(config);
+        config.search_engine.bucket = 2;
+        config.search_engine.refill_per_second = 1;
+    });
+    let app = app.await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let path = format!("/api/properties/{property}/performance?scope=all");
+    let asked = tokio::spawn(async move { owner.get(&path).await });
+    while value(&scrape(&app).await, r#"sightline_pace_waiting{lane="own"}"#) < 1.0 {}
+    let used = async |of: &str| {
+        let scrape = scrape(&app).await;
+        scrape[&format!(r#"sightline_search_engine_quota_used_ratio{{of="{of}"}}"#)]
+    };
+    assert!(used("account").await > 0.0 && used("site").await > 0.0);
+    assert!(used("minute").await < 0.1 && used("day").await < 0.1);
+    asked.abort();
+    while value(&scrape(&app).await, r#"sightline_pace_waiting{lane="own"}"#) > 0.0 {}
+}
+
+#[tokio::test]
+async fn ended_grants_are_counted_with_the_state_of_their_accounts() {
+    let app = TestApp::start(counted).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let accounts =
+        |scrape: &Scrape, state: &str| value(scrape, &format!(r#"sightline_search_accounts{{state="{state}"}}"#));
+    let before = scrape(&app).await;
+    assert!(accounts(&before, "connected") > 0.0, "{before:?}");
+    app.simulator().controls().set_faults(vec!["invalid_grant:1".parse().unwrap()]);
+    app.hand.advance(chrono::TimeDelta::hours(2));
+    let owner = app.actor("owner").await;
+    owner.get(&format!("/api/properties/{property}/performance?scope=all")).await.expect(409);
+    let after = scrape(&app).await;
+    assert!(value(&after, r#"sightline_search_engine_token_requests_total{outcome="grant_ended"}"#) > 0.0, "{after:?}");
+    assert!((accounts(&after, "reconnect_required") - accounts(&before, "reconnect_required") - 1.0).abs() < 0.1);
+    assert!((accounts(&before, "connected") - accounts(&after, "connected") - 1.0).abs() < 0.1);
 }
 
 #[tokio::test]

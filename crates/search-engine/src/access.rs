@@ -9,13 +9,14 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use common::clock::{Clock, Moment};
 use secrecy::{ExposeSecret as _, SecretString};
+use telemetry::upstream::{TokenOutcome, UpstreamMeter};
 use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
 use super::{
     breaker::Breakers,
     error::SearchEngineError,
-    oauth::Oauth,
+    oauth::{Oauth, TokenAnswer},
     settings::{Account, Grants},
 };
 
@@ -51,6 +52,7 @@ type TokenSlot = Arc<tokio::sync::Mutex<Tokens>>;
 pub(super) struct AccessTokens {
     oauth: Oauth,
     breakers: Breakers,
+    meter: UpstreamMeter,
     clock: Clock,
     grants: Arc<dyn Grants>,
     slots: Mutex<HashMap<Uuid, TokenSlot>>,
@@ -58,8 +60,8 @@ pub(super) struct AccessTokens {
 
 impl AccessTokens {
     /// Knows no token yet. Sends no request.
-    pub fn new(oauth: Oauth, breakers: Breakers, clock: Clock, grants: Arc<dyn Grants>) -> Self {
-        Self { oauth, breakers, clock, grants, slots: Mutex::default() }
+    pub fn new(oauth: Oauth, breakers: Breakers, meter: UpstreamMeter, clock: Clock, grants: Arc<dyn Grants>) -> Self {
+        Self { oauth, breakers, meter, clock, grants, slots: Mutex::default() }
     }
 
     /// The OAuth endpoints.
@@ -84,6 +86,7 @@ impl AccessTokens {
         let refresh = Refresh {
             oauth: self.oauth.clone(),
             breakers: self.breakers.clone(),
+            meter: self.meter.clone(),
             clock: self.clock.clone(),
             grants: self.grants.clone(),
             account: account.id,
@@ -117,6 +120,7 @@ impl AccessTokens {
 struct Refresh {
     oauth: Oauth,
     breakers: Breakers,
+    meter: UpstreamMeter,
     clock: Clock,
     grants: Arc<dyn Grants>,
     account: Uuid,
@@ -125,12 +129,14 @@ struct Refresh {
 
 impl Refresh {
     async fn run(self) -> Result<SecretString, SearchEngineError> {
-        let Self { oauth, breakers, clock, grants, account, mut held } = self;
+        let Self { oauth, breakers, meter, clock, grants, account, mut held } = self;
         let pass = breakers.pass(None).await.map_err(|retry_after| SearchEngineError::Shut { retry_after })?;
         let grant = grants.lock(account).await?;
         let connected_at = grant.account().connected_at;
         let answer = oauth.refresh(&grant.account().refresh_token).await;
-        pass.note(matches!(answer, Err(SearchEngineError::Unavailable { .. })));
+        let outcome = outcome(&answer);
+        meter.note_token(outcome);
+        pass.note(outcome == TokenOutcome::Failed);
         let answer = match answer {
             Err(SearchEngineError::Disconnected(said)) => {
                 *held = Tokens { current: None, refused: Some((connected_at, said.clone())) };
@@ -147,5 +153,14 @@ impl Refresh {
             grant.replace(replacement).await;
         }
         Ok(answer.access_token)
+    }
+}
+
+fn outcome(answer: &Result<TokenAnswer, SearchEngineError>) -> TokenOutcome {
+    match answer {
+        Ok(_) => TokenOutcome::Ok,
+        Err(SearchEngineError::Disconnected(_)) => TokenOutcome::GrantEnded,
+        Err(SearchEngineError::Unavailable { .. }) => TokenOutcome::Failed,
+        Err(_) => TokenOutcome::ClientRefused,
     }
 }

@@ -14,7 +14,10 @@ use common::{
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use shared::Shared;
-use telemetry::upstream::{UpstreamMeter, UpstreamOutcome};
+use telemetry::{
+    pace::PaceMeter,
+    upstream::{UpstreamMeter, UpstreamOutcome},
+};
 use uuid::Uuid;
 
 use super::{
@@ -67,13 +70,13 @@ impl SearchEngine {
         shared: Option<&Shared>,
     ) -> Self {
         let breakers = |host| Breakers::new(host, clock.clone(), settings.patience.probe);
-        let oauth = Oauth::new(settings.oauth.clone(), http.clone());
+        let (oauth, meter) = (Oauth::new(settings.oauth.clone(), http.clone()), UpstreamMeter::default());
         Self {
-            access: AccessTokens::new(oauth, breakers("token endpoint"), clock.clone(), grants),
+            access: AccessTokens::new(oauth, breakers("token endpoint"), meter.clone(), clock.clone(), grants),
             breakers: breakers("API"),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
             records: Records::sharing(shared.map(|shared| shared.news("accounts")), clock.clone()),
-            meter: UpstreamMeter::default(),
+            meter,
             settings,
             http,
             clock,
@@ -91,6 +94,19 @@ impl SearchEngine {
     #[must_use]
     pub fn meter(&self) -> &UpstreamMeter {
         &self.meter
+    }
+
+    /// The metrics of the wait for the pace.
+    #[must_use]
+    pub fn pace_meter(&self) -> &PaceMeter {
+        self.pacer.meter()
+    }
+
+    /// Returns the share of what may be sent at once that is used up, of the account, the site and this service's own quotas with the
+    /// largest share. 1 means that requests wait.
+    #[must_use]
+    pub fn quota_used(&self) -> [(&'static str, f64); 4] {
+        self.pacer.used()
     }
 
     /// The sites of an account, unverified ones included. A name with control characters names no site.

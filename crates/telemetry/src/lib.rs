@@ -4,6 +4,7 @@ pub mod database;
 pub mod events;
 pub mod formats;
 pub mod logs;
+pub mod pace;
 pub mod polls;
 pub mod process;
 pub mod providers;

@@ -34,6 +34,30 @@ impl UpstreamOutcome {
     }
 }
 
+/// The outcome of one refresh of an access token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TokenOutcome {
+    /// A token.
+    Ok,
+    /// The grant has ended.
+    GrantEnded,
+    /// The service's client is refused, or its request is.
+    ClientRefused,
+    /// A failure of the token endpoint, or no answer in time.
+    Failed,
+}
+
+impl TokenOutcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::GrantEnded => "grant_ended",
+            Self::ClientRefused => "client_refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Attempt {
     outcome: &'static str,
@@ -44,11 +68,12 @@ struct Attempt {
 pub struct UpstreamMeter {
     attempts: Family<Attempt, Counter>,
     seconds: Histogram,
+    tokens: Family<Attempt, Counter>,
 }
 
 impl Default for UpstreamMeter {
     fn default() -> Self {
-        Self { attempts: Family::default(), seconds: histogram() }
+        Self { attempts: Family::default(), seconds: histogram(), tokens: Family::default() }
     }
 }
 
@@ -65,6 +90,16 @@ impl UpstreamMeter {
             "Time from an attempt to the end of the search engine's answer",
             self.seconds.clone(),
         );
+        registry.register(
+            "search_engine_token_requests",
+            "Refreshes of access tokens at the search engine, by outcome",
+            self.tokens.clone(),
+        );
+    }
+
+    /// Counts one refresh of an access token.
+    pub fn note_token(&self, outcome: TokenOutcome) {
+        self.tokens.get_or_create(&Attempt { outcome: outcome.name() }).inc();
     }
 
     /// Counts one attempt.

@@ -93,6 +93,11 @@ impl Bucket {
         now + Duration::from_secs_f64(excess / self.speed.per_second) + Duration::from_micros(1)
     }
 
+    /// Returns the share of its burst that is used up.
+    pub fn used(&self, now: Instant) -> f64 {
+        self.level_at(now) / self.speed.burst
+    }
+
     /// Records the start of a request.
     pub fn pour(&mut self, now: Instant) {
         self.drain(now);

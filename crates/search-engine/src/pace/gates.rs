@@ -136,6 +136,17 @@ impl Gates {
         self.quotas(now).iter().map(|quota| quota.opens_at(now)).fold(now, Instant::max)
     }
 
+    /// Returns the share of the burst that is used up, of the account and the site with the largest share, and of the quotas.
+    pub fn used(&mut self, now: Instant) -> [(&'static str, f64); 4] {
+        let (mut account, mut site) = (0.0_f64, 0.0_f64);
+        for (key, gate) in &self.known {
+            let most = if matches!(key, Key::Account(_)) { &mut account } else { &mut site };
+            *most = most.max(gate.all.bucket.used(now));
+        }
+        let [minute, day] = self.quotas(now).each_ref().map(|quota| quota.used(now));
+        [("account", account), ("site", site), ("minute", minute), ("day", day)]
+    }
+
     /// Records that a request passes.
     pub fn enter(&mut self, way: &Way, now: Instant) {
         self.each(way, now, |counter| {

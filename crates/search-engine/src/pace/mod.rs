@@ -20,6 +20,7 @@ use std::{
     time::Duration,
 };
 
+use telemetry::pace::PaceMeter;
 use tokio::{
     runtime::Handle,
     sync::oneshot,
@@ -107,6 +108,16 @@ impl Lane {
         matches!(self, Self::Headlines | Self::Refresh)
     }
 
+    /// Its name among the metrics.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Shared => "shared",
+            Self::Headlines => "headlines",
+            Self::Refresh => "refresh",
+        }
+    }
+
     /// A request yields to requests of faster lanes that arrive at most this much later.
     fn courtesy(self) -> Duration {
         match self {
@@ -158,6 +169,7 @@ struct State {
 pub struct Pacer {
     state: Arc<Mutex<State>>,
     together: Option<Together>,
+    meter: PaceMeter,
 }
 
 /// A request that is queued, and in flight once it has started, until it is dropped.
@@ -175,12 +187,14 @@ impl Pacer {
     #[must_use]
     pub fn new(pace: Pace, shared: Option<shared::Gates>) -> Self {
         let state = Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None }));
-        Self { state, together: shared.map(|shared| Together::new(shared, pace)) }
+        let meter = PaceMeter::new(Lane::ALL.map(Lane::name));
+        Self { state, together: shared.map(|shared| Together::new(shared, pace)), meter }
     }
 
     /// Waits until a request about `site` may start. It counts as in flight as long as the permit lives. Dropping the future
     /// leaves the queue.
     pub async fn start(&self, account: Uuid, site: &SiteUrl, asker: Asker) -> Permit {
+        let _waiting = self.meter.begin(asker.lane.name());
         let way = Way { account, site: site.clone(), lane: asker.lane };
         let (wake, woken) = oneshot::channel();
         let ticket = self.with(|state, now| state.turns.ask(&way, asker.question, wake, now));
@@ -192,6 +206,16 @@ impl Pacer {
         }
         permit.started = Some(Instant::now());
         permit
+    }
+
+    /// The metrics of the wait.
+    pub fn meter(&self) -> &PaceMeter {
+        &self.meter
+    }
+
+    /// Returns the used shares of the account and the site with the largest share, and of the quotas.
+    pub fn used(&self) -> [(&'static str, f64); 4] {
+        self.with(|state, now| state.turns.gates().used(now))
     }
 
     /// Returns how long the quotas of all requests together let none pass.
@@ -221,11 +245,11 @@ impl Pacer {
         // Without a runtime nobody is waiting.
         let Ok(runtime) = Handle::try_current() else { return };
         state.alarm = Some(at);
-        let (state, together) = (Arc::downgrade(&self.state), self.together.clone());
+        let (state, together, meter) = (Arc::downgrade(&self.state), self.together.clone(), self.meter.clone());
         runtime.spawn(async move {
             sleep_until(at).await;
             if let Some(state) = state.upgrade() {
-                Self { state, together }.with(|state, _| state.alarm = state.alarm.filter(|alarm| *alarm != at));
+                Self { state, together, meter }.with(|state, _| state.alarm = state.alarm.filter(|alarm| *alarm != at));
             }
         });
     }

@@ -1,0 +1,70 @@
+//! Metrics of the wait for the pace towards the search engine.
+
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+use tokio::time::Instant;
+
+/// The upper bounds of the buckets of waits, in seconds. People wait for 25 at most.
+const BUCKETS: [f64; 11] = [0.01, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 20.0, 25.0, 60.0];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Named {
+    lane: &'static str,
+}
+
+/// Counts and times requests that wait for a turn, by lane.
+#[derive(Debug, Clone)]
+pub struct PaceMeter {
+    seconds: Family<Named, Histogram, fn() -> Histogram>,
+    waiting: Family<Named, Gauge>,
+}
+
+/// A request that waits for a turn. Dropping it ends the wait, with a turn or without.
+#[derive(Debug)]
+pub struct Waiting {
+    meter: PaceMeter,
+    lane: &'static str,
+    start: Instant,
+}
+
+fn histogram() -> Histogram {
+    Histogram::new(BUCKETS)
+}
+
+impl PaceMeter {
+    /// Creates the metrics of these lanes.
+    #[must_use]
+    pub fn new(lanes: impl IntoIterator<Item = &'static str>) -> Self {
+        let seconds = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let waiting = Family::default();
+        for lane in lanes {
+            drop(seconds.get_or_create(&Named { lane }));
+            drop(Family::<Named, Gauge>::get_or_create(&waiting, &Named { lane }));
+        }
+        Self { seconds, waiting }
+    }
+
+    /// Adds the metrics to `registry`.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("pace_wait_seconds", "Time that a request waited for its turn", self.seconds.clone());
+        registry.register("pace_waiting", "Requests that wait for their turn", self.waiting.clone());
+    }
+
+    /// Counts a request that begins to wait.
+    #[must_use]
+    pub fn begin(&self, lane: &'static str) -> Waiting {
+        self.waiting.get_or_create(&Named { lane }).inc();
+        Waiting { meter: self.clone(), lane, start: Instant::now() }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let named = Named { lane: self.lane };
+        self.meter.waiting.get_or_create(&named).dec();
+        self.meter.seconds.get_or_create(&named).observe(self.start.elapsed().as_secs_f64());
+    }
+}
