@@ -109,6 +109,8 @@ pub enum Error {
     NotSent {
         /// Seconds to wait.
         retry_after: u64,
+        /// True if the quota that this service gives itself is used up.
+        of_quota: bool,
     },
     /// No credentials are stored for the provider.
     #[error("the provider is not connected")]
@@ -238,7 +240,10 @@ impl Error {
                 format!("{field}: the plan tracks at most {allowed} properties; this would track {asked}.").into()
             }
             Self::SearchEngineUnavailable { retry_after, trouble } => wait(*trouble, *retry_after).into(),
-            Self::NotSent { retry_after } => format!(
+            Self::NotSent { retry_after, of_quota: true } => {
+                format!("This service has used up its quota at the search engine. Try again in {retry_after} seconds.").into()
+            }
+            Self::NotSent { retry_after, .. } => format!(
                 "The service keeps within the search engine's quota for this search account, and other requests were first. Try again in \
                  {retry_after} seconds."
             )
@@ -265,7 +270,7 @@ impl Error {
         match self {
             Self::SearchSiteRefused { retry_after, .. }
             | Self::SearchEngineUnavailable { retry_after, .. }
-            | Self::NotSent { retry_after }
+            | Self::NotSent { retry_after, .. }
             | Self::ProviderUnavailable { retry_after, .. }
             | Self::TooMany(_, retry_after) => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),

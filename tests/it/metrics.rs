@@ -226,6 +226,36 @@ async fn what_waits_for_the_pace_and_what_has_used_it_up_is_seen() {
 }
 
 #[tokio::test]
+async fn a_used_up_quota_of_the_service_is_said_at_once_in_words_and_counted() {
+    let app = TestApp::start(|config| {
+        counted(config);
+        config.search_engine.quota.per_day = 60;
+    });
+    let app = app.await;
+    let owner = app.actor("owner").await;
+    let path = format!("/api/properties/{}/performance", owner.property("northmoor").await);
+    // Each day of October is another question.
+    let ask = async |day: u32| {
+        let day = format!("2026-10-{day:02}");
+        owner.ask(&path, &[("startDate", &day), ("endDate", &day), ("scope", "all")]).await
+    };
+    let mut day = 1;
+    let refused = loop {
+        let answer = ask(day).await;
+        if answer.status != 200 {
+            break answer.expect(503);
+        }
+        day += 1;
+    };
+    assert_eq!(refused.code(), "search_engine_unavailable");
+    let hint = refused.json["hint"].as_str().unwrap();
+    assert!(hint.starts_with("This service has used up its quota at the search engine."), "{hint}");
+    let seconds: u64 = refused.header("retry-after").parse().unwrap();
+    assert!(seconds > 60, "{seconds}");
+    assert!(value(&scrape(&app).await, r#"sightline_pace_refusals_total{reason="quota"}"#) > 0.0);
+}
+
+#[tokio::test]
 async fn ended_grants_are_counted_with_the_state_of_their_accounts() {
     let app = TestApp::start(counted).await;
     let owner = app.actor("owner").await;

@@ -28,7 +28,7 @@ use super::{
     failure::{Failure, Verdict, judge},
     oauth::Oauth,
     outcomes::LastOutcomes,
-    pace::{Asker, Pacer, Permit},
+    pace::{Asker, Pacer, Permit, TooLate},
     record::Records,
     refusal::RefusedSite,
     settings::{Account, Grants, Settings},
@@ -306,7 +306,7 @@ impl SearchEngine {
     /// Waits until a request about a site may start.
     ///
     /// # Errors
-    /// [`SearchEngineError::NotSent`] at the deadline, and [`SearchEngineError::Shut`] while the search engine fails.
+    /// [`SearchEngineError::NotSent`] at the deadline, or at once if its turn comes later, and [`SearchEngineError::Shut`] while the search engine fails.
     async fn turn(
         &self,
         account: &Account,
@@ -314,15 +314,17 @@ impl SearchEngine {
         deadline: tokio::time::Instant,
     ) -> Result<Permit, SearchEngineError> {
         let begun = tokio::time::Instant::now();
-        let turn = tokio::time::timeout_at(deadline, self.pacer.start(account.id, site, asker));
-        tokio::select! {
+        let turn = tokio::time::timeout_at(deadline, self.pacer.start(account.id, site, asker, deadline));
+        let turn = tokio::select! {
             biased;
-            retry_after = self.breakers.refusal(Some(site)) => Err(SearchEngineError::Shut { retry_after }),
-            turn = turn => turn.map_err(|_| SearchEngineError::NotSent {
-                waited: begun.elapsed(),
-                retry_after: self.pacer.quota_wait().max(TURN_RETRY),
-            }),
-        }
+            retry_after = self.breakers.refusal(Some(site)) => return Err(SearchEngineError::Shut { retry_after }),
+            turn = turn => turn,
+        };
+        let at_deadline = || Err(TooLate { retry_after: self.pacer.quota_wait().max(TURN_RETRY), of_quota: false });
+        turn.unwrap_or_else(|_| at_deadline()).map_err(|TooLate { retry_after, of_quota }| {
+            self.pacer.meter().refuse(if of_quota { "quota" } else { "late" });
+            SearchEngineError::NotSent { waited: begun.elapsed(), retry_after, of_quota }
+        })
     }
 
     /// Makes one attempt when the pace permits it, and reports the outcome to the pace.

@@ -33,13 +33,15 @@ pub enum SearchEngineError {
     /// The deployment is misconfigured (API switched off, unknown client).
     #[error("the search engine is misconfigured: {0}")]
     Misconfigured(String),
-    /// The request was not sent: this service limits its own requests, and it had no turn before its deadline.
-    #[error("waited {} s for the pace", waited.as_secs())]
+    /// The request was not sent: this service limits its own requests, and its turn comes after its deadline.
+    #[error("waited {} s for the pace; its turn comes in {} s", waited.as_secs(), retry_after.as_secs())]
     NotSent {
         /// The time that it waited.
         waited: Duration,
         /// Time after which a retry makes sense.
         retry_after: Duration,
+        /// True if the quota of all requests of this service is used up.
+        of_quota: bool,
     },
     /// The request was not sent, because the last ones have failed.
     #[error("the search engine has failed and is not asked for {} s", retry_after.as_secs())]

@@ -2,7 +2,7 @@
 
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 use tokio::time::Instant;
@@ -15,11 +15,17 @@ struct Named {
     lane: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Refusal {
+    reason: &'static str,
+}
+
 /// Counts and times requests that wait for a turn, by lane.
 #[derive(Debug, Clone)]
 pub struct PaceMeter {
     seconds: Family<Named, Histogram, fn() -> Histogram>,
     waiting: Family<Named, Gauge>,
+    refusals: Family<Refusal, Counter>,
 }
 
 /// A request that waits for a turn. Dropping it ends the wait, with a turn or without.
@@ -44,13 +50,23 @@ impl PaceMeter {
             drop(seconds.get_or_create(&Named { lane }));
             drop(Family::<Named, Gauge>::get_or_create(&waiting, &Named { lane }));
         }
-        Self { seconds, waiting }
+        let refusals = Family::default();
+        for reason in ["late", "quota"] {
+            drop(Family::<Refusal, Counter>::get_or_create(&refusals, &Refusal { reason }));
+        }
+        Self { seconds, waiting, refusals }
     }
 
     /// Adds the metrics to `registry`.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("pace_wait_seconds", "Time that a request waited for its turn", self.seconds.clone());
         registry.register("pace_waiting", "Requests that wait for their turn", self.waiting.clone());
+        registry.register("pace_refusals", "Requests without a turn before their deadline", self.refusals.clone());
+    }
+
+    /// Counts a request that gets no turn before its deadline.
+    pub fn refuse(&self, reason: &'static str) {
+        self.refusals.get_or_create(&Refusal { reason }).inc();
     }
 
     /// Counts a request that begins to wait.

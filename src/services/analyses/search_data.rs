@@ -182,9 +182,9 @@ pub async fn explain(
                 trouble: TroubleKind::Unreachable,
             }
         }
-        SearchEngineError::NotSent { retry_after, .. } => {
+        SearchEngineError::NotSent { retry_after, of_quota, .. } => {
             tracing::warn!(%error, "a request to the search engine was not sent");
-            Error::NotSent { retry_after: retry_after.as_secs().max(1) }
+            Error::NotSent { retry_after: retry_after.as_secs().max(1), of_quota }
         }
         SearchEngineError::Misconfigured(said) => {
             tracing::error!(said, "the search engine refuses this deployment");

@@ -93,6 +93,14 @@ impl Bucket {
         now + Duration::from_secs_f64(excess / self.speed.per_second) + Duration::from_micros(1)
     }
 
+    /// Returns the earliest time, from `now` on, at which a request fits after `before` others, if answers let the speed grow at once.
+    pub fn opens_after(&self, before: u32, now: Instant) -> Instant {
+        let is_slowed = self.halved_at.is_some_and(|halved_at| now < halved_at + CALM);
+        let speed = if is_slowed { self.speed } else { self.most };
+        let excess = self.level_at(now) + 1.0 + f64::from(before) - speed.burst;
+        now + Duration::from_secs_f64((excess / speed.per_second).max(0.0))
+    }
+
     /// Returns the share of its burst that is used up.
     pub fn used(&self, now: Instant) -> f64 {
         self.level_at(now) / self.speed.burst

@@ -136,6 +136,26 @@ impl Gates {
         self.quotas(now).iter().map(|quota| quota.opens_at(now)).fold(now, Instant::max)
     }
 
+    /// Returns the earliest time at which a request may pass after those on the ways `ahead`, with their numbers, and the earliest at which the
+    /// quotas of all requests together let it pass. Requests in flight may hold it up for longer.
+    pub fn turn(&mut self, way: &Way, ahead: &[(&Way, u32)], now: Instant) -> (Instant, Instant) {
+        let is_shared = way.lane == Lane::Shared;
+        // Readers of share links have a bucket of their own, which other requests do not fill.
+        let counted = || ahead.iter().filter(|(other, _)| !is_shared || other.lane == Lane::Shared);
+        let at_site = counted().filter(|(other, _)| other.site == way.site).map(|(_, number)| number).sum();
+        let in_account = counted().filter(|(other, _)| other.account == way.account).map(|(_, number)| number).sum();
+        let mut turn = now;
+        for (key, before) in [(Key::Site(way.site.clone()), at_site), (Key::Account(way.account), in_account)] {
+            if let Some(gate) = self.known.get(&key) {
+                let own = if is_shared { &gate.shared } else { &gate.all };
+                turn = turn.max(own.bucket.opens_after(before, now));
+            }
+        }
+        let all = ahead.iter().map(|(_, number)| number).sum();
+        let quotas = self.quotas(now).iter().map(|quota| quota.opens_after(all, now)).fold(now, Instant::max);
+        (turn.max(quotas), quotas)
+    }
+
     /// Returns the share of the burst that is used up, of the account and the site with the largest share, and of the quotas.
     pub fn used(&mut self, now: Instant) -> [(&'static str, f64); 4] {
         let (mut account, mut site) = (0.0_f64, 0.0_f64);

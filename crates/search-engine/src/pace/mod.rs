@@ -172,6 +172,15 @@ pub struct Pacer {
     meter: PaceMeter,
 }
 
+/// A request that is not queued, because its turn comes after its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLate {
+    /// The time until its turn.
+    pub retry_after: Duration,
+    /// True if the quota of all requests together is the reason.
+    pub of_quota: bool,
+}
+
 /// A request that is queued, and in flight once it has started, until it is dropped.
 pub struct Permit {
     pacer: Pacer,
@@ -193,19 +202,34 @@ impl Pacer {
 
     /// Waits until a request about `site` may start. It counts as in flight as long as the permit lives. Dropping the future
     /// leaves the queue.
-    pub async fn start(&self, account: Uuid, site: &SiteUrl, asker: Asker) -> Permit {
+    ///
+    /// # Errors
+    /// People would wait until after `deadline`.
+    pub async fn start(
+        &self,
+        account: Uuid,
+        site: &SiteUrl,
+        asker: Asker,
+        deadline: Instant,
+    ) -> Result<Permit, TooLate> {
         let _waiting = self.meter.begin(asker.lane.name());
         let way = Way { account, site: site.clone(), lane: asker.lane };
         let (wake, woken) = oneshot::channel();
-        let ticket = self.with(|state, now| state.turns.ask(&way, asker.question, wake, now));
+        let ticket = self.with(|state, now| {
+            let (turn, of_quotas) = state.turns.turn(&way, asker.question, now);
+            if turn > deadline && !way.lane.is_background() {
+                return Err(TooLate { retry_after: turn - now, of_quota: of_quotas > deadline });
+            }
+            Ok(state.turns.ask(&way, asker.question, wake, now))
+        })?;
         let mut permit = Permit { pacer: self.clone(), way, ticket, started: None, together: None };
         // Cannot fail: the queue keeps the sender until the request starts.
         let _ = woken.await;
         if let Some(together) = &self.together {
-            permit.together = Some(Arc::new(together.pass(&permit.way).await));
+            permit.together = Some(Arc::new(together.pass(&permit.way, deadline).await?));
         }
         permit.started = Some(Instant::now());
-        permit
+        Ok(permit)
     }
 
     /// The metrics of the wait.

@@ -14,6 +14,7 @@ use super::{
     Lane, Pace,
     bucket::START,
     gates::{Gates, SHARED_IN_FLIGHT, SHARED_SPEED, Way},
+    TooLate,
 };
 
 /// The pause before a request asks again where one in flight must end first.
@@ -55,7 +56,10 @@ impl Together {
     }
 
     /// Waits until a request may start.
-    pub async fn pass(&self, way: &Way) -> PassedTogether {
+    ///
+    /// # Errors
+    /// People would wait until after `deadline`.
+    pub async fn pass(&self, way: &Way, deadline: Instant) -> Result<PassedTogether, TooLate> {
         loop {
             let entry = self.shared.enter(self.gates(way)).await;
             if entry.is_some() {
@@ -64,12 +68,16 @@ impl Together {
             match entry {
                 Some(Entry::Passed(passed, wait)) => {
                     sleep(wait).await;
-                    return PassedTogether::Shared(passed);
+                    return Ok(PassedTogether::Shared(passed));
+                }
+                Some(Entry::Wait(wait)) if !way.lane.is_background() && Instant::now() + wait > deadline => {
+                    // An account and a site let the next request pass within seconds.
+                    return Err(TooLate { retry_after: wait, of_quota: true });
                 }
                 Some(Entry::Wait(wait)) => sleep(wait.min(LONGEST)).await,
                 Some(Entry::Full) => sleep(FULL).await,
                 None => match self.pass_alone(way) {
-                    None => return PassedTogether::Part { together: self.clone(), way: way.clone() },
+                    None => return Ok(PassedTogether::Part { together: self.clone(), way: way.clone() }),
                     Some(at) => sleep_until(at).await,
                 },
             }

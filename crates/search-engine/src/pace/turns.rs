@@ -35,6 +35,18 @@ struct Request<W> {
     wake: W,
 }
 
+impl<W> Waiting<W> {
+    fn size(&self) -> u32 {
+        u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The estimated end: it assumes that only its own requests start, at full speed, from the time its oldest was queued.
+    fn through(&self, way: &Way, interval: Duration) -> Option<Instant> {
+        let courtesy = interval.saturating_mul(self.size()).min(LONGEST_COURTESY) + way.lane.courtesy();
+        self.requests.front().map(|oldest| oldest.since + courtesy)
+    }
+}
+
 /// Queued requests and their gates. `W` notifies the owner of a request that it has started.
 pub struct Turns<W> {
     gates: Gates,
@@ -62,6 +74,19 @@ impl<W> Turns<W> {
             None => line.push(Waiting { question, requests: VecDeque::from([request]) }),
         }
         ticket
+    }
+
+    /// Returns the time at which a request of `question` would start if it were queued now and no other came after it, and the time at which
+    /// the quotas of all requests together would let it.
+    pub fn turn(&mut self, way: &Way, question: Question, now: Instant) -> (Instant, Instant) {
+        let interval = self.interval;
+        let of_question = |waiting: &&Waiting<W>| waiting.question == question;
+        let own = self.lines.get(way).and_then(|line| line.iter().find(of_question));
+        let own = own.and_then(|own| own.through(way, interval)).or(Some(now + interval + way.lane.courtesy()));
+        let waiting = self.lines.iter().flat_map(|(other, line)| line.iter().map(move |waiting| (other, waiting)));
+        let ahead = waiting.filter(|(other, waiting)| waiting.through(other, interval) <= own);
+        let ahead: Vec<(&Way, u32)> = ahead.map(|(other, waiting)| (other, waiting.size())).collect();
+        self.gates.turn(way, &ahead, now)
     }
 
     /// Removes a request from the queue. Returns `false` if it has already started.
@@ -97,19 +122,14 @@ impl<W> Turns<W> {
         &mut self.gates
     }
 
-    /// Returns the line and index of the question that will finish first among questions with open gates. The estimated end
-    /// assumes that only its own requests start, at full speed, from the time its oldest was queued.
+    /// Returns the line and index of the question that will finish first among questions with open gates.
     fn first(&mut self, now: Instant) -> Option<(Way, usize)> {
         let (gates, interval) = (&mut self.gates, self.interval);
         let open = self.lines.iter().filter(|(way, _)| gates.opens_at(way, now) == Some(now));
         let questions = open.flat_map(|(way, line)| (0..).zip(line).map(move |(at, waiting)| (way, at, waiting)));
-        let through = |way: &Way, waiting: &Waiting<W>| {
-            let oldest = waiting.requests.front()?;
-            let size = u32::try_from(waiting.requests.len()).unwrap_or(u32::MAX);
-            let courtesy = interval.saturating_mul(size).min(LONGEST_COURTESY) + way.lane.courtesy();
-            Some((oldest.since + courtesy, oldest.ticket))
-        };
-        let (way, at, _) = questions.min_by_key(|(way, _, waiting)| through(way, waiting))?;
+        let oldest = |waiting: &Waiting<W>| waiting.requests.front().map(|request| request.ticket);
+        let (way, at, _) =
+            questions.min_by_key(|(way, _, waiting)| (waiting.through(way, interval), oldest(waiting)))?;
         Some((way.clone(), at))
     }
 

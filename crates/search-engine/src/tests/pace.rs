@@ -39,16 +39,16 @@ async fn answers_speed_requests_up_and_refusals_for_the_quota_slow_them_down() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_turn_is_not_sent_and_is_no_trouble_of_the_search_engine() {
+async fn a_request_without_a_turn_is_refused_at_once_and_is_no_trouble_of_the_search_engine() {
     let quota = Quota { per_minute: 1, per_day: 1_000 };
-    let patience = Patience { deadline: Duration::from_millis(50), ..quick() };
-    let bench = Bench::paced(Pace { quota, ..Pace::default() }, patience).await;
-    // The first of the minute may miss the deadline on a busy machine, and the second always does.
-    let _ = bench.read(&part(10)).await;
+    let bench = Bench::paced(Pace { quota, ..Pace::default() }, quick()).await;
+    assert!(bench.read(&part(10)).await.is_ok());
     let (sent, last) = (bench.upstream.queries(), bench.reader.engine().last_outcomes(Uuid::nil()));
     let late = bench.read(&part(11)).await.unwrap_err();
-    let ReadError::SearchEngine(SearchEngineError::NotSent { retry_after, .. }) = late else { panic!("{late}") };
-    assert!(retry_after > Duration::from_secs(30), "{retry_after:?}");
+    let ReadError::SearchEngine(SearchEngineError::NotSent { waited, retry_after, of_quota: true }) = late else {
+        panic!("{late}")
+    };
+    assert!(waited < quick().deadline && retry_after > Duration::from_secs(30), "{waited:?} {retry_after:?}");
     assert_eq!(bench.upstream.queries(), sent);
     assert_eq!(bench.reader.engine().last_outcomes(Uuid::nil()), last);
 }

@@ -122,3 +122,61 @@ fn all_requests_together_stay_within_the_quota() {
     assert!(most(Duration::from_mins(1)) <= Some(60) && most(Duration::from_hours(24)) <= Some(200));
     assert!(sim.now > begin + Duration::from_hours(24), "the rest waits for the next day");
 }
+
+#[test]
+fn a_turn_is_foretold_from_those_who_wait_before() {
+    let mut sim = busy();
+    let (begin, of_site) = (sim.now, way(1, "b", Lane::Own));
+    assert_eq!(sim.turns.turn(&own(), Question::unique(), begin), (begin, begin));
+    // The burst of 60 is used up by the thirty before and thirty of these; then 18 pass in a second.
+    sim.ask(&own(), Question::unique(), 30 + 18 * 10);
+    sim.now += ms(5_000);
+    let begin = sim.now;
+    let (turn, _) = sim.turns.turn(&own(), Question::unique(), begin);
+    assert!(turn > begin + ms(7_000) && turn <= begin + ms(10_000), "{:?}", turn - begin);
+    assert_eq!(sim.turns.turn(&of_site, Question::unique(), begin).0, turn, "another site of the account");
+    assert_eq!(sim.turns.turn(&way(2, "c", Lane::Own), Question::unique(), begin).0, begin, "another account");
+    sim.ask(&way(1, "d", Lane::Headlines), Question::unique(), 100);
+    assert_eq!(sim.turns.turn(&own(), Question::unique(), begin).0, turn, "the background yields");
+}
+
+#[test]
+fn nobody_who_is_let_in_waits_beyond_the_deadline() {
+    const PATIENCE: Duration = Duration::from_secs(25);
+    let mut sim = Sim::unbounded();
+    // At full speed.
+    for _ in 0..40 {
+        sim.burst(&own(), 1);
+        let now = sim.now;
+        sim.answer(&own(), now, 1);
+        sim.pass(ms(200));
+    }
+    let (mut waiting, mut started, mut refused) = (std::collections::BTreeMap::new(), 0, 0);
+    for _ in 0..500 {
+        // Twice as many as fit, forty at a time.
+        for _ in 0..40 {
+            let question = Question::unique();
+            let now = sim.now;
+            if sim.turns.turn(&own(), question, now).0 > now + PATIENCE {
+                refused += 1;
+                continue;
+            }
+            waiting.insert(sim.asked, now + PATIENCE);
+            sim.ask(&own(), question, 1);
+        }
+        sim.pass(ms(1_000));
+        loop {
+            let begun = sim.start();
+            if begun.is_empty() {
+                break;
+            }
+            started += begun.len();
+            for number in begun {
+                let deadline = waiting.remove(&number).unwrap();
+                assert!(sim.now <= deadline + ms(1_000), "it started a step after its deadline at the latest");
+            }
+        }
+    }
+    assert!(waiting.values().all(|deadline| *deadline + ms(1_000) >= sim.now), "nobody waits in vain");
+    assert!(started > 8_000 && refused > 8_000, "{started} {refused}");
+}

@@ -55,7 +55,9 @@ fn pacer(pace: Pace) -> impl Fn(Asker) -> std::pin::Pin<Box<dyn Future<Output = 
     let pacer = Pacer::new(pace, None);
     move |asker| {
         let pacer = pacer.clone();
-        Box::pin(async move { pacer.start(Uuid::nil(), &SiteUrl("sc-domain:a.test".to_owned()), asker).await })
+        let deadline = Instant::now() + Duration::from_hours(1);
+        let site = SiteUrl("sc-domain:a.test".to_owned());
+        Box::pin(async move { pacer.start(Uuid::nil(), &site, asker, deadline).await.unwrap() })
     }
 }
 
