@@ -11,10 +11,9 @@ use shared::{Entry, Gate, Gates as SharedGates, Most, Passed};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    Lane, Pace,
+    Lane, Pace, TooLate,
     bucket::START,
     gates::{Gates, SHARED_IN_FLIGHT, SHARED_SPEED, Way},
-    TooLate,
 };
 
 /// The pause before a request asks again where one in flight must end first.
