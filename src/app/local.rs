@@ -1,4 +1,4 @@
-//! Where a service is on this machine.
+//! The address of a service on this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

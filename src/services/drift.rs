@@ -36,12 +36,12 @@ const OTHERS: &str = "SELECT settings FROM replica WHERE id <> $1 AND seen_at > 
 /// Deletes replicas that have ended without a word.
 const FORGET: &str = "DELETE FROM replica WHERE id = $1 OR seen_at < now() - interval '1 hour'";
 
-/// What differs.
+/// The differences that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// How far the clock of `PostgreSQL` is ahead. `None` if it is not known.
+    /// The lead of the clock of `PostgreSQL`. `None` if it is not known.
     pub database: Option<TimeDelta>,
-    /// How far the clock of Redis is ahead. `None` if it is not known.
+    /// The lead of the clock of Redis. `None` if it is not known.
     pub redis: Option<TimeDelta>,
     /// The settings that differ from those of another replica that lives.
     pub settings: BTreeSet<String>,
@@ -114,7 +114,7 @@ impl Drift {
         }
     }
 
-    /// The result of the last comparison.
+    /// Returns the result of the last comparison.
     #[must_use]
     pub fn found(&self) -> Found {
         self.lock().clone()
@@ -172,13 +172,13 @@ impl Drift {
 }
 
 impl Found {
-    /// What an operator should know of the clock and the database, if anything.
+    /// The hint about the clock of the database, or about settings, if they differ.
     #[must_use]
     pub fn hint_of_database(&self) -> Option<String> {
         self.database.and_then(|lead| hint_of_clock("PostgreSQL", lead)).or_else(|| self.hint_of_settings())
     }
 
-    /// What an operator should know of the clock and Redis, if anything.
+    /// The hint about the clock of Redis, if it differs.
     #[must_use]
     pub fn hint_of_redis(&self) -> Option<String> {
         self.redis.and_then(|lead| hint_of_clock("Redis", lead))
@@ -196,16 +196,22 @@ impl Found {
     }
 }
 
-/// What an operator should know of a clock that differs from that of a server, whose lead is given.
+/// The hint about a clock that differs from that of a server, whose lead is given.
 fn hint_of_clock(server: &str, lead: TimeDelta) -> Option<String> {
-    let side = if lead > TimeDelta::zero() { "behind" } else { "ahead of" };
     (lead.abs() > MAX_OFFSET).then(|| {
-        let seconds = lead.abs().as_seconds_f64();
         format!(
-            "The clock of this machine is {seconds:.1} s {side} that of {server}. Tokens and sign-ins are refused. Let NTP set the clocks of all \
-             machines."
+            "The clock of this machine is {} that of {server}. Tokens and sign-ins are refused. Let NTP set the clocks of all machines.",
+            apart(lead)
         )
     })
+}
+
+/// Returns where the clock of this machine is beside that of a server, whose lead is given: `2.5 s behind` or `2.5 s ahead of`.
+#[must_use]
+pub fn apart(lead: TimeDelta) -> String {
+    let seconds = lead.abs().as_seconds_f64();
+    let side = if lead > TimeDelta::zero() { "behind" } else { "ahead of" };
+    format!("{seconds:.1} s {side}")
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub struct HealthCheck {
     file: Option<Place>,
     issuer: Issuer,
     search: SearchData,
-    /// What differs from other replicas and from the clocks of servers.
+    /// The differences from other replicas and from the clocks of servers.
     drift: Drift,
     /// What replicas share, if they share anything.
     shared: Option<Shared>,

@@ -18,7 +18,7 @@ fn named(expression: &str) -> BTreeSet<String> {
     metric.find_iter(expression).map(|name| parts.replace(name.as_str(), "").into_owned()).collect()
 }
 
-/// What stands in `text` between `start` and `end`, each time.
+/// The parts of `text` between `start` and `end`.
 fn between(text: &str, start: &str, end: &str) -> BTreeSet<String> {
     let rests = text.split(start).skip(1);
     rests.filter_map(|rest| rest.split_once(end)).map(|(name, _)| name.trim().to_owned()).collect()

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where Linux shows control groups.
+/// The folder of the control groups of Linux.
 const ROOT: &str = "/sys/fs/cgroup";
 
 /// Returns the memory limit of the control group of this process, or of one around it if that is lower, in bytes. `None` if there is none.

@@ -9,7 +9,7 @@ use super::link::{CONNECTING, connect, is_login_refused};
 /// Checks the address of a Redis server.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault that was found.
 pub fn check_url(url: &str) -> Result<(), String> {
     Client::open(url).map(drop).map_err(|error| error.to_string())
 }

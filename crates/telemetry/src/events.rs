@@ -13,7 +13,7 @@ use prometheus_client::{
 
 use super::requests::histogram;
 
-/// What comes of a sign-in.
+/// The outcome of a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignIn {
     /// A browser is signed in.

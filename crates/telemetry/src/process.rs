@@ -15,7 +15,7 @@ pub struct Process {
     pub started: f64,
 }
 
-/// What `/proc/self/stat` says.
+/// The fields of `/proc/self/stat` that are measured.
 #[derive(Debug, PartialEq)]
 struct Stat {
     cpu_ticks: u64,

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use chrono::TimeDelta;
 use common::{
     clock::{self, Clock},
     disk,
@@ -15,7 +14,10 @@ use store::{
 use super::Outcome;
 use crate::{
     config::Config,
-    services::{drift::MAX_OFFSET, health::LITTLE_SPACE},
+    services::{
+        drift::{MAX_OFFSET, apart},
+        health::LITTLE_SPACE,
+    },
 };
 
 /// Compares the clock with that of `PostgreSQL` and that of Redis, as far as they answer. What does not answer is told elsewhere.
@@ -43,20 +45,13 @@ pub(super) async fn clock(config: &Config, opened: Option<&Result<Opened, String
     Ok(said)
 }
 
-/// How far the clock of this machine is from that of a server, whose lead is given.
-fn apart(lead: TimeDelta) -> String {
-    let seconds = lead.abs().as_seconds_f64();
-    let side = if lead > TimeDelta::zero() { "behind" } else { "ahead of" };
-    format!("{seconds:.1} s {side}")
-}
-
 /// Looks at the free space where the database's file is, or else the service's other files.
 pub(super) fn disk(config: &Config) -> Outcome {
     let folder = database::folder(&config.database_url()).unwrap_or_else(|| PathBuf::from(&config.data_dir));
     let Some(there) = folder.ancestors().find(|folder| folder.exists()) else {
         return Ok("no folder yet".to_owned());
     };
-    let Some(free) = disk::free_bytes(there) else { return Ok("this system does not tell".to_owned()) };
+    let Some(free) = disk::free_bytes(there) else { return Ok("not known on this system".to_owned()) };
     let said = format!("{} MiB free for {}", free >> 20, folder.display());
     if free < LITTLE_SPACE {
         return Err(format!("data_dir: {said}. Make room: a full disk takes no writes"));

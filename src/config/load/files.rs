@@ -19,7 +19,7 @@ pub(super) fn named(
 ) -> Result<Option<Variable>, ConfigError> {
     let Some(plain) = variable.strip_suffix(ENDING) else { return Ok(None) };
     let Some(secret) = setting(plain).and_then(|key| secret(&key)) else { return Ok(None) };
-    let path = path.trim_end_matches(['\r', '\n']);
+    let path = path.trim();
     if path.is_empty() {
         return Ok(None);
     }

@@ -47,7 +47,7 @@ struct Row {
     sites: Vec<Option<SiteUrl>>,
 }
 
-/// What breakers let a request do. The strictest of several counts.
+/// The admission of a request by breakers. The strictest of several counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Admission {
     /// It may be sent.
