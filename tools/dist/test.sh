@@ -2,7 +2,7 @@
 # Installs what `make dist` built, each part into an empty root, and runs the demo from it. Packs it again, and compares. Holds the bill of
 # materials, the unit and the files in deploy/ against what reads them.
 # usage: tools/dist/test.sh
-# Everything is written below target/test-dist. Needs root, Python 3.11 and a Debian system; installs Debian's debootstrap and systemd where they are missing.
+# Everything is written below target/test-dist. Needs root, Python 3.11 and a Debian system; installs Debian's debootstrap, minisign and systemd where they are missing.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,8 +17,8 @@ cd "$root"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 
-if ! command -v debootstrap >/dev/null || ! command -v systemd-analyze >/dev/null; then
-    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends debootstrap systemd
+if ! command -v debootstrap >/dev/null || ! command -v minisign >/dev/null || ! command -v systemd-analyze >/dev/null; then
+    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends debootstrap minisign systemd
 fi
 
 # The smallest Debian, of this machine's release: programs need its C library or a newer one.
@@ -37,7 +37,25 @@ make_base() {
     mv "$work/new" "$base"
 }
 
+# Signs a copy of the sums by a new key, and verifies it as docs/OPERATING.md says. Changed sums are refused.
+check_signature() {
+    local key=$work/key
+    rm -rf "$key"
+    mkdir "$key"
+    cp "$packages/SHA256SUMS" "$key"
+    minisign -G -W -s "$key/secret" -p "$key/public" >/dev/null
+    "$here/sign.sh" "$key" "$key/secret" >/dev/null
+    (cd "$key" && minisign -V -p public -m SHA256SUMS | grep -q "sightline $(cargo pkgid --manifest-path "$root/Cargo.toml" | sed 's/.*[#@]//') ")
+    echo >>"$key/SHA256SUMS"
+    if (cd "$key" && minisign -V -q -p public -m SHA256SUMS) 2>/dev/null; then
+        echo 'test-dist: the signature of other sums is accepted' >&2
+        return 1
+    fi
+    echo 'test-dist: the sums are signed, and changed sums are refused'
+}
+
 (cd "$packages" && sha256sum --check --quiet SHA256SUMS)
+check_signature
 # Packed by another person, elsewhere on the globe.
 rm -rf "$work/unpacked" "$work/again"
 mkdir "$work/unpacked"
