@@ -2,7 +2,7 @@
 
 pub use schema::TABLES;
 use sea_orm_migration::prelude::*;
-pub use sea_orm_migration::{MigratorTrait, seaql_migrations};
+pub use sea_orm_migration::{MigrationName, MigrationTrait, MigratorTrait, SchemaManager};
 
 mod m0001_people;
 mod m0002_properties;

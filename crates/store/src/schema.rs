@@ -3,10 +3,13 @@
 //! A version runs beside a newer schema, so that replicas are replaced one after another: a release only adds to the schema, and what
 //! it no longer uses goes in the release after it. The name of a migration that takes something away ends with `_needs_` and the
 //! migration that programs must know, such as `m0009_drop_old_names_needs_m0007`. Older programs then refuse to start.
+//!
+//! An upgrade may skip releases. On `PostgreSQL`, a migration that takes something away is therefore put off until the one that it needs
+//! has been applied for a day: until then, replicas of any older version may run.
 
-use migration::{Migrator, MigratorTrait as _, seaql_migrations};
+use migration::{MigrationTrait, Migrator, MigratorTrait as _, SchemaManager};
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, EntityTrait as _, SqliteTransactionMode, Statement,
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement,
     TransactionOptions, TransactionTrait,
 };
 
@@ -18,10 +21,32 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)"
 /// Stands in the name of a migration that takes something away, before the migration that programs must know.
 const NEEDS: &str = "_needs_";
 
+/// Seconds from a migration to one that needs it and takes something away.
+const PUT_OFF: i64 = 24 * 60 * 60;
+
 /// Asks whether the table of applied migrations is there. The library's own question needs a crate more.
 const TABLES_OF_POSTGRES: &str = "SELECT 1 AS found WHERE to_regclass('seaql_migrations') IS NOT NULL";
 const TABLES_OF_SQLITE: &str =
     "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'seaql_migrations'";
+
+/// The applied migrations with their ages in seconds, by the clock of the database.
+const APPLIED_ON_POSTGRES: &str =
+    "SELECT version, extract(epoch FROM now())::bigint - applied_at AS age FROM seaql_migrations";
+const APPLIED_ON_SQLITE: &str = "SELECT version, unixepoch() - applied_at AS age FROM seaql_migrations";
+
+const NOTE_ON_POSTGRES: &str =
+    "INSERT INTO seaql_migrations (version, applied_at) VALUES ($1, extract(epoch FROM now())::bigint)";
+const NOTE_ON_SQLITE: &str = "INSERT INTO seaql_migrations (version, applied_at) VALUES ($1, unixepoch())";
+
+/// The migrations of a program, in their order.
+type Migrations = Vec<Box<dyn MigrationTrait>>;
+
+/// A migration that is applied.
+struct Applied {
+    name: String,
+    /// In seconds.
+    age: i64,
+}
 
 /// How a database's schema compares with the migrations of this program.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,13 +61,18 @@ enum Schema {
     Unfit(String),
 }
 
-/// Applies pending migrations in one transaction: all of them or none. Of processes that do so at the same time, the second waits for the
+/// Applies due migrations in one transaction: all of them or none. Of processes that do so at the same time, the second waits for the
 /// first: for as long as it takes on `PostgreSQL`, for some seconds on `SQLite`, where [`crate::locks::to_open`] waits before.
 ///
 /// # Errors
 /// [`Error::Refused`] if this program cannot work with the schema, or the role may not change it. Any other error if a migration fails.
 pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
-    if lacks(db).await?.is_none() {
+    migrate_by(db, Migrator::migrations).await
+}
+
+/// [`migrate`] for a program with these migrations.
+async fn migrate_by(db: &DatabaseConnection, known: fn() -> Migrations) -> Result<(), Error> {
+    if due(db, known()).await?.is_empty() {
         return Ok(());
     }
     let is_postgres = db.get_database_backend() == DbBackend::Postgres;
@@ -53,12 +83,61 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
         postgres::lift_limits(&transaction).await?;
         transaction.execute_unprepared(MIGRATION_LOCK).await?;
     }
-    if let Some(first) = lacks(&transaction).await? {
+    let due = due(&transaction, known()).await?;
+    if let Some(first) = due.first() {
         rights::check_for_migrations(&transaction).await?;
-        announce(&first);
-        Migrator::up(&transaction, None).await?;
+        announce(first.name());
+        apply(&transaction, &due).await?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Applies migrations and notes their names. The library applies either all pending ones or a number of them.
+async fn apply(transaction: &DatabaseTransaction, due: &[Box<dyn MigrationTrait>]) -> Result<(), DbErr> {
+    Migrator::install(transaction).await?;
+    let manager = SchemaManager::new(transaction);
+    let backend = transaction.get_database_backend();
+    let note = if backend == DbBackend::Postgres { NOTE_ON_POSTGRES } else { NOTE_ON_SQLITE };
+    for migration in due {
+        migration.up(&manager).await?;
+        transaction.execute_raw(Statement::from_sql_and_values(backend, note, [migration.name().into()])).await?;
+    }
+    Ok(())
+}
+
+/// Returns those of a program's migrations that are to be applied now.
+///
+/// # Errors
+/// As [`lacks`].
+async fn due(db: &impl ConnectionTrait, mut known: Migrations) -> Result<Migrations, Error> {
+    let applied = applied(db).await?;
+    missing(&applied, &names(&known))?;
+    let has_replicas = db.get_database_backend() == DbBackend::Postgres && !applied.is_empty();
+    known.retain(|migration| {
+        let is_applied = applied.iter().any(|one| one.name == migration.name());
+        !is_applied && !(has_replicas && is_put_off(migration.name(), &applied))
+    });
+    Ok(known)
+}
+
+/// Returns whether replicas that need what a migration takes away may still run.
+fn is_put_off(name: &str, applied: &[Applied]) -> bool {
+    let Some(needed) = needed_by(name) else { return false };
+    !applied.iter().any(|one| is_migration(&one.name, needed) && one.age >= PUT_OFF)
+}
+
+/// The start of the name of the migration that programs must know, if `name` takes something away.
+fn needed_by(name: &str) -> Option<&str> {
+    name.split_once(NEEDS).map(|(_, needed)| needed)
+}
+
+/// Returns whether `name` is that of the migration `start`, such as `m0007`.
+fn is_migration(name: &str, start: &str) -> bool {
+    name.strip_prefix(start).is_some_and(|rest| rest.starts_with('_'))
+}
+
+fn names(migrations: &Migrations) -> Vec<String> {
+    migrations.iter().map(|migration| migration.name().to_owned()).collect()
 }
 
 /// Says in the log that migrations are applied.
@@ -79,14 +158,19 @@ pub async fn check(db: &DatabaseConnection) -> Result<(), Error> {
     }
 }
 
-/// Returns the first migration that is missing, if one is.
+/// Returns the first migration that this program needs and the database lacks, if there is one. A migration that takes something away is never
+/// needed.
 ///
 /// # Errors
 /// [`Error::Refused`] if this program cannot work with the schema.
 pub async fn lacks(db: &impl ConnectionTrait) -> Result<Option<String>, Error> {
-    let applied = applied(db).await?;
-    let known = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect::<Vec<_>>();
-    match compare(&applied, &known) {
+    missing(&applied(db).await?, &names(&Migrator::migrations()))
+}
+
+/// [`lacks`] for a program that has the migrations `known`.
+fn missing(applied: &[Applied], known: &[String]) -> Result<Option<String>, Error> {
+    let applied: Vec<&str> = applied.iter().map(|one| one.name.as_str()).collect();
+    match compare(&applied, known) {
         Schema::Behind(missing) => Ok(Some(missing)),
         Schema::Fits => Ok(None),
         Schema::Torn(missing) => Err(Error::refused(format!(
@@ -108,135 +192,37 @@ pub async fn is_unused(db: &impl ConnectionTrait) -> Result<bool, Error> {
     Ok(applied(db).await?.is_empty())
 }
 
-/// The names of the migrations that are applied. An empty database stays empty: who may not change the schema can look.
-async fn applied(db: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+/// The migrations that are applied. An empty database stays empty: who may not change the schema can look.
+async fn applied(db: &impl ConnectionTrait) -> Result<Vec<Applied>, DbErr> {
     let backend = db.get_database_backend();
-    let tables = if backend == DbBackend::Postgres { TABLES_OF_POSTGRES } else { TABLES_OF_SQLITE };
+    let (tables, applied) = match backend {
+        DbBackend::Postgres => (TABLES_OF_POSTGRES, APPLIED_ON_POSTGRES),
+        _ => (TABLES_OF_SQLITE, APPLIED_ON_SQLITE),
+    };
     if db.query_one_raw(Statement::from_string(backend, tables)).await?.is_none() {
         return Ok(Vec::new());
     }
-    let rows = seaql_migrations::Entity::find().all(db).await?;
-    Ok(rows.into_iter().map(|row| row.version).collect())
+    let rows = db.query_all_raw(Statement::from_string(backend, applied)).await?;
+    rows.iter().map(|row| Ok(Applied { name: row.try_get("", "version")?, age: row.try_get("", "age")? })).collect()
 }
 
-fn compare(applied: &[String], known: &[String]) -> Schema {
-    let unknown: Vec<&String> = applied.iter().filter(|name| !known.contains(name)).collect();
-    let needs_more = |name: &&&String| {
-        let needed = name.split_once(NEEDS).map(|(_, needed)| needed);
-        needed.is_some_and(|needed| !known.iter().any(|name| name.starts_with(&format!("{needed}_"))))
-    };
+fn compare(applied: &[&str], known: &[String]) -> Schema {
+    let is_known = |name: &str| known.iter().any(|one| one == name);
+    let unknown: Vec<&str> = applied.iter().copied().filter(|name| !is_known(name)).collect();
+    let needs_more =
+        |name: &&&str| needed_by(name).is_some_and(|needed| !known.iter().any(|name| is_migration(name, needed)));
     if let Some(name) = unknown.iter().find(needs_more) {
-        return Schema::Unfit((*name).clone());
+        return Schema::Unfit((*name).to_owned());
     }
-    match (known.iter().find(|name| !applied.contains(name)), unknown.first()) {
+    let is_missing = |name: &&String| needed_by(name).is_none() && !applied.contains(&name.as_str());
+    match (known.iter().find(is_missing), unknown.first()) {
         (None, _) => Schema::Fits,
-        (Some(missing), None) if known.iter().any(|name| name > missing && applied.contains(name)) => {
-            Schema::Torn(missing.clone())
-        }
+        (Some(missing), None) if applied.iter().any(|name| name > &missing.as_str()) => Schema::Torn(missing.clone()),
         (Some(missing), None) => Schema::Behind(missing.clone()),
         // A newer version has all that this one has. This database comes from elsewhere.
-        (Some(_), Some(name)) => Schema::Unfit((*name).clone()),
+        (Some(_), Some(name)) => Schema::Unfit((*name).to_owned()),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::database::open;
-
-    #[tokio::test]
-    async fn a_check_changes_nothing() {
-        let db = open("sqlite::memory:", 1).await.unwrap().writer;
-        let refused = check(&db).await.unwrap_err().to_string();
-        assert!(refused.contains("database.migrate"), "{refused}");
-        let ask = Statement::from_string(DbBackend::Sqlite, "SELECT count(*) AS tables FROM sqlite_master");
-        let tables: i64 = db.query_one_raw(ask).await.unwrap().unwrap().try_get("", "tables").unwrap();
-        assert_eq!(tables, 0);
-        migrate(&db).await.unwrap();
-        check(&db).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn the_list_of_tables_is_complete() {
-        let db = open("sqlite::memory:", 1).await.unwrap().writer;
-        migrate(&db).await.unwrap();
-        let ask = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'seaql_migrations' ORDER BY name";
-        let rows = db.query_all_raw(Statement::from_string(DbBackend::Sqlite, ask)).await.unwrap();
-        let names: Vec<String> = rows.iter().map(|row| row.try_get("", "name").unwrap()).collect();
-        assert_eq!(names, migration::TABLES);
-    }
-
-    /// The columns of all tables and views of the schema, with the files that hold them: a table that is rewritten gets another file.
-    async fn columns(db: &DatabaseConnection) -> Vec<(String, String)> {
-        let ask = "SELECT c.relname::text AS name, concat_ws(' ', c.relkind, c.relfilenode, a.attname, a.atttypid, a.atttypmod, a.attcollation) AS is
-            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-            WHERE c.relnamespace = current_schema()::regnamespace ORDER BY 1, 2";
-        let rows = db.query_all_raw(Statement::from_string(DbBackend::Postgres, ask)).await.unwrap();
-        rows.iter().map(|row| (row.try_get("", "name").unwrap(), row.try_get("", "is").unwrap())).collect()
-    }
-
-    #[tokio::test]
-    async fn tables_of_other_applications_and_of_extensions_stay_as_they_are() {
-        let Some(fresh) = test_data::postgres::fresh().await else { return };
-        let server = open(&fresh.url, 1).await.unwrap().writer;
-        server.execute_unprepared("CREATE SCHEMA shared").await.unwrap();
-        let db = open(&format!("{}?options=-c%20search_path%3Dshared", fresh.url), 1).await.unwrap().writer;
-        let strangers = "CREATE EXTENSION pg_stat_statements SCHEMA shared;
-            CREATE TABLE other_app (name varchar(50) PRIMARY KEY, city text, note text COLLATE \"C\");
-            CREATE VIEW other_view AS SELECT name FROM other_app;
-            CREATE TABLE \"Tag\" (name varchar(50));
-            CREATE TYPE mood AS (word text);";
-        db.execute_unprepared(strangers).await.unwrap();
-        let before = columns(&db).await;
-        let of_strangers = |all: &[(String, String)]| -> Vec<_> {
-            all.iter().filter(|(name, _)| before.iter().any(|(other, _)| other == name)).cloned().collect()
-        };
-
-        migrate(&db).await.unwrap();
-        let migrated = columns(&db).await;
-        assert_eq!(of_strangers(&migrated), before);
-        let unordered = "SELECT 1 FROM information_schema.columns WHERE table_schema = 'shared' AND table_name = 'tag'
-            AND column_name = 'name' AND (collation_name IS DISTINCT FROM 'C' OR data_type <> 'text')";
-        assert!(db.query_one_raw(Statement::from_string(DbBackend::Postgres, unordered)).await.unwrap().is_none());
-
-        // An upgrade: the migrations after m0006 are applied to the schema before them.
-        let undo = "DROP TABLE device_code; DROP TABLE token_exchange; DROP TABLE replica; DROP INDEX ix_annotation_author_id, ix_share_link_created_by,
-                ix_classification_created_by, ix_audit_event_at, ix_audit_event_actor_id_at, ix_audit_event_whom_key_at; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
-            ALTER TABLE oauth_client DROP COLUMN secret_hash; ALTER TABLE share_link DROP COLUMN pinned; DELETE FROM seaql_migrations WHERE version > 'm0007'";
-        db.execute_unprepared(undo).await.unwrap();
-        let undone = columns(&db).await;
-        let kept = |all: &[(String, String)]| -> Vec<_> {
-            all.iter()
-                .filter(|(name, _)| {
-                    !["device_code", "oauth_client", "replica", "share_link", "token_exchange"]
-                        .iter()
-                        .chain(&["ix_annotation_author_id", "ix_classification_created_by", "ix_audit_event_"])
-                        .any(|own| name.contains(own))
-                })
-                .cloned()
-                .collect()
-        };
-        migrate(&db).await.unwrap();
-        assert_eq!(kept(&columns(&db).await), kept(&undone));
-    }
-
-    #[test]
-    fn a_version_works_with_a_newer_schema_until_what_it_needs_is_taken_away() {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let known = names(&["m1_people", "m2_sites"]);
-        let unfit = |name: &str| Schema::Unfit(name.to_owned());
-        for (applied, schema) in [
-            (&[][..], Schema::Behind("m1_people".to_owned())),
-            (&["m1_people"], Schema::Behind("m2_sites".to_owned())),
-            (&["m2_sites"], Schema::Torn("m1_people".to_owned())),
-            (&["m1_people", "m2_sites"], Schema::Fits),
-            (&["m1_people", "m2_sites", "m3_more"], Schema::Fits),
-            (&["m1_people", "m2_sites", "m3_more", "m4_less_needs_m2"], Schema::Fits),
-            (&["m1_people", "m2_sites", "m3_more", "m4_less_needs_m3"], unfit("m4_less_needs_m3")),
-            (&["m1_people", "m3_more"], unfit("m3_more")),
-            (&["m0_old"], unfit("m0_old")),
-        ] {
-            assert_eq!(compare(&names(applied), &known), schema, "{applied:?}");
-        }
-    }
-}
+mod tests;
