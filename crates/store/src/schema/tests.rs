@@ -45,6 +45,13 @@ impl MigrationTrait for Invented {
     }
 }
 
+/// The schema `shared` of a `PostgreSQL` database, which is made here.
+async fn empty_schema(url: &str) -> DatabaseConnection {
+    let server = open(url, 1).await.unwrap().writer;
+    server.execute_unprepared("CREATE SCHEMA shared").await.unwrap();
+    open(&format!("{url}?options=-c%20search_path%3Dshared"), 1).await.unwrap().writer
+}
+
 /// The first migration that a program with these migrations misses, or its refusal.
 async fn missing_for(db: &DatabaseConnection, known: fn() -> Migrations) -> Result<Option<String>, String> {
     let applied = applied(db).await.unwrap();
@@ -68,7 +75,7 @@ async fn database_of_the_release(db: &DatabaseConnection) {
 #[tokio::test]
 async fn an_upgrade_skips_releases_while_replicas_of_the_oldest_run() {
     let Some(fresh) = test_data::postgres::fresh().await else { return };
-    let db = open(&fresh.url, 1).await.unwrap().writer;
+    let db = empty_schema(&fresh.url).await;
     database_of_the_release(&db).await;
     migrate_by(&db, second_next).await.unwrap();
     assert_eq!(columns_of_tags(&db).await, [true, true, true]);
@@ -107,7 +114,7 @@ async fn a_new_database_gets_all_migrations() {
         migrations
     }
     let Some(fresh) = test_data::postgres::fresh().await else { return };
-    let db = open(&fresh.url, 1).await.unwrap().writer;
+    let db = empty_schema(&fresh.url).await;
     migrate_by(&db, with_a_column_to_take_away).await.unwrap();
     assert_eq!(columns_of_tags(&db).await, [false, true, true]);
 }
@@ -146,9 +153,7 @@ async fn columns(db: &DatabaseConnection) -> Vec<(String, String)> {
 #[tokio::test]
 async fn tables_of_other_applications_and_of_extensions_stay_as_they_are() {
     let Some(fresh) = test_data::postgres::fresh().await else { return };
-    let server = open(&fresh.url, 1).await.unwrap().writer;
-    server.execute_unprepared("CREATE SCHEMA shared").await.unwrap();
-    let db = open(&format!("{}?options=-c%20search_path%3Dshared", fresh.url), 1).await.unwrap().writer;
+    let db = empty_schema(&fresh.url).await;
     let strangers = "CREATE EXTENSION pg_stat_statements SCHEMA shared;
         CREATE TABLE other_app (name varchar(50) PRIMARY KEY, city text, note text COLLATE \"C\");
         CREATE VIEW other_view AS SELECT name FROM other_app;
