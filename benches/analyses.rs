@@ -11,7 +11,6 @@ use analytics::{
     ctr_curve::Curve,
     growth::{best_pages, opportunities},
     listing::Listing,
-    metrics::Metrics,
     movers::movers,
     page::Page,
     positions::Distribution,
@@ -24,6 +23,7 @@ use api::{
     models::{Granularity, Window},
 };
 use chrono::{DateTime, Days, NaiveDate, TimeDelta};
+use common::metrics::Metrics;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
 use search_engine::QueryResponse;

@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use common::{plain_text::shortened, strict_json};
 use poem::{
     Request, RequestBody, Result,
     http::{HeaderMap, header},
@@ -18,7 +19,7 @@ use serde_json::Value;
 
 use crate::{
     error::{ApiError, Code},
-    json, shape,
+    shape,
 };
 
 /// 2 to the power of 53: below it, a whole float stands for exactly one integer.
@@ -53,7 +54,7 @@ impl<T: ParseFromJSON + 'static> Body<T> {
         if bytes.is_empty() {
             return Err(ApiError::invalid("body", "is required; send a JSON object"));
         }
-        let value = json::parse(bytes).map_err(shape::refusal)?;
+        let value = strict_json::parse(bytes).map_err(shape::refusal)?;
         Self::of(value)
     }
 
@@ -73,7 +74,7 @@ pub fn check_empty(bytes: &[u8]) -> Result<(), ApiError> {
     if bytes.trim_ascii().is_empty() {
         return Ok(());
     }
-    let name = match json::parse(bytes) {
+    let name = match strict_json::parse(bytes) {
         Ok(Value::Null) => return Ok(()),
         Ok(Value::Object(fields)) => match fields.into_iter().next() {
             Some((name, _)) => name,
@@ -84,7 +85,7 @@ pub fn check_empty(bytes: &[u8]) -> Result<(), ApiError> {
             return Err(ApiError::invalid("body", "this operation takes none; send none, or an object without fields"));
         }
     };
-    Err(ApiError::invalid(&shape::shorten(&name), "is not a field here; this operation takes no body, so send none"))
+    Err(ApiError::invalid(&shortened(&name), "is not a field here; this operation takes no body, so send none"))
 }
 
 /// Converts floats without a fraction to integers, which `1.0` and `1e3` are as well (JSON Schema 2020-12).

@@ -1,5 +1,6 @@
 //! The wire error `{ error, code?, hint?, correlationId? }` and the table of its codes: status, code, text, way out, usual hint.
 
+use common::plain_text::Controlled;
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use poem_openapi::{
     ApiResponse, Object,
@@ -243,6 +244,12 @@ impl std::fmt::Display for ApiError {
 }
 
 impl std::error::Error for ApiError {}
+
+impl From<Controlled> for ApiError {
+    fn from(Controlled { field }: Controlled) -> Self {
+        Self::invalid(&field, "must not hold control characters, such as NUL or a line break")
+    }
+}
 
 impl ResponseError for ApiError {
     fn status(&self) -> StatusCode {

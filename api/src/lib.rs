@@ -15,7 +15,6 @@ pub mod envelope;
 pub mod error;
 pub mod filters;
 pub mod integrations;
-pub mod json;
 pub mod models;
 pub mod operation;
 pub mod params;

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, LazyLock, Mutex, PoisonError, RwLock},
 };
 
+use common::{plain_text::shortened, strict_json::Fault};
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
     types::Type,
@@ -55,9 +56,6 @@ fn schemas<T: Type + 'static>() -> Arc<Registry> {
     of_type.clone()
 }
 
-/// The path of a field, and the values allowed there.
-pub type Fault = (String, String);
-
 struct Checker<'r> {
     registry: &'r Registry,
 }
@@ -101,7 +99,7 @@ impl Checker<'_> {
         // Unknown fields come first: a misspelt name explains more than the missing one.
         if let Some(stray) = fields.keys().find(|name| property(name).is_none()) {
             let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
-            return Some((child(&shorten(stray)), format!("is not a field here; allowed are {}", known.join(", "))));
+            return Some((child(&shortened(stray)), format!("is not a field here; allowed are {}", known.join(", "))));
         }
         if let Some(missing) = schema.required.iter().find(|name| !fields.contains_key(**name)) {
             return Some((child(missing), "is required".to_owned()));
@@ -110,11 +108,6 @@ impl Checker<'_> {
         let given = fields.iter().filter(|(name, value)| !is_absent(name, value));
         given.into_iter().find_map(|(name, value)| self.first_fault(property(name)?, value, child(name)))
     }
-}
-
-/// Shortens a name from the client, which the hint quotes.
-pub(crate) fn shorten(name: &str) -> String {
-    name.chars().take(64).collect()
 }
 
 fn type_fault(schema: &MetaSchema, value: &Value) -> Option<String> {

@@ -3,6 +3,9 @@
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 
+/// The action of a person who allows an application.
+pub const APPLICATION_ALLOWED: &str = "application_allowed";
+
 /// One event.
 #[derive(Clone, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "audit_event")]

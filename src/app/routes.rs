@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use api::{
-    document::{Locations, SESSION_COOKIE},
-    scope::Scope,
-    versions::Versions,
+use api::{document::Locations, scope::Scope, versions::Versions};
+use common::{
+    base_url::{BaseUrl, SESSION_COOKIE},
+    places::Places,
 };
-use common::{base_url::BaseUrl, places::Places};
 use pages::{
     page,
     paths::{Methods, Paths, TOOLS},

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use api::{
     error::{ApiError, Code},
-    json,
     models::Feature,
     operation::{Access, Operation, PlanPart},
 };
-use common::{clock::Clock, digest::sha256_hex};
+use common::{clock::Clock, digest::sha256_hex, strict_json};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 use store::caller_limits::{CallerLimits, LaterCount};
@@ -98,7 +97,7 @@ impl Authorize {
     /// the body, which is read here only then. One that cannot be read is refused for the plan.
     async fn check_named(&self, request: &mut Request, member: &Member) -> Result<(), ApiError> {
         let bytes = request.take_body().into_vec().await.unwrap_or_default();
-        let named = json::parse(&bytes).ok().map(|body| own::named(&body)).unwrap_or_default();
+        let named = strict_json::parse(&bytes).ok().map(|body| own::named(&body)).unwrap_or_default();
         request.set_body(bytes);
         let named: Vec<(&str, &[Uuid])> = named.iter().map(|(field, ids)| (*field, &ids[..])).collect();
         Ok(own::check_own(&self.db, &member.user, &named, self.clock.now()).await?)

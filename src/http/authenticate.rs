@@ -10,9 +10,10 @@ use api::{
     operation::Access,
     scope::AskFor,
 };
+use common::base_url::BaseUrl;
 use common::digest::sha256_hex;
-use common::{addresses::ClientAddress, base_url::BaseUrl};
 use identity::credentials::{challenge, presents_token};
+use pages::client_address::client_address;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
@@ -201,7 +202,7 @@ impl Authenticate {
     /// The reader of a share link that a request counts for.
     fn reader(&self, token: &str, request: &Request) -> CountedAs {
         let under_way = format!("share/{}", sha256_hex(token));
-        let key = format!("{under_way}/{}", ClientAddress::of(request));
+        let key = format!("{under_way}/{}", client_address(request));
         let base = &self.config.rate_limit;
         CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way }
     }

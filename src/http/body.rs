@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use api::error::{ApiError, Code};
 use bytes::Bytes;
-use common::{addresses::ClientAddress, places::Places};
+use common::places::Places;
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
+use pages::client_address::client_address;
 use poem::{
     Body, Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderMap, Method, header},
@@ -118,7 +119,7 @@ impl Bodies {
         if body.is_end_stream() {
             return Ok((Vec::new(), Kept(Arc::default())));
         }
-        let network = ClientAddress::of(request).network();
+        let network = client_address(request).network();
         let _place = self.waiting.take(network.clone()).ok_or_else(too_many_bodies)?;
         let read = match compressed(request.headers()) {
             Some(refusal) => Err(refusal),
@@ -242,7 +243,7 @@ mod tests {
     }
 
     fn network() -> String {
-        ClientAddress::of(&Request::default()).network()
+        client_address(&Request::default()).network()
     }
 
     /// A body of these bytes that never ends.

@@ -14,9 +14,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use common::coding::{self, Coding};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
+use pages::coding::{self, Coding};
 use poem::{
     Body, Endpoint, IntoResponse, Request, Response, Result,
     error::InternalServerError,

@@ -6,7 +6,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use api::error::{ApiError, Code};
 use futures_util::FutureExt;
 use pages::{
-    page::{self, refusal, unsent::Unsent},
+    page::{self, unsent::Unsent},
     paths::{Methods, TOOLS, is_below},
 };
 use poem::{
@@ -17,7 +17,7 @@ use store::rate_limit::Standing;
 
 use super::{
     authenticate::Challenge,
-    error_map, methods, rate_limit,
+    error_map, methods, rate_limit, refusal_page,
     request_id::{self, RequestId},
 };
 
@@ -107,7 +107,7 @@ impl Errors {
             _ => None,
         };
         let mut response =
-            if asked.wants_page { refusal::page_with(&refusal, unsent) } else { refusal.into_response() };
+            if asked.wants_page { refusal_page::page_with(&refusal, unsent) } else { refusal.into_response() };
         if asked.has_pages {
             response.headers_mut().append(header::VARY, header::HeaderValue::from_static("Accept"));
         }

@@ -1,7 +1,7 @@
 //! Counts failed sign-ins and guessed tokens per client address.
 
 use api::error::{ApiError, Code};
-use common::addresses::ClientAddress;
+use pages::client_address::client_address;
 use poem::{Error, Request};
 use store::{
     caller_limits::CallerLimits,
@@ -32,7 +32,7 @@ impl Failures {
 
     async fn count(&self, request: &Request) -> Option<Standing> {
         let limits = self.0.as_ref()?;
-        Some(limits.count(&format!("failed/{}", ClientAddress::of(request)), Rate::new(FAILURES, FAILURES)).await)
+        Some(limits.count(&format!("failed/{}", client_address(request)), Rate::new(FAILURES, FAILURES)).await)
     }
 }
 

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use api::{
     body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
-    json::parse,
     operation::{Idempotency, Operation},
 };
-use common::{clock::Clock, places::Places, random::Random, secrets::Secrets};
+use common::{clock::Clock, places::Places, random::Random, secrets::Secrets, strict_json::parse};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},

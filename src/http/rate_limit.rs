@@ -6,7 +6,7 @@ use api::error::{ApiError, Code};
 use common::{addresses::ClientAddress, byte_budget::ByteBudget, places::Places};
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
-use pages::{fixed::Fixed, paths::TOOLS};
+use pages::{client_address::client_address, fixed::Fixed, paths::TOOLS};
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
@@ -96,7 +96,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         if let Some(standing) = standing {
             request.set_data(standing);
         }
-        let holders = holders_of_unread(caller.under_way, &ClientAddress::of(&request));
+        let holders = holders_of_unread(caller.under_way, &client_address(&request));
         let answer = next.call(request).await;
         let answer = answer.map(|answer| until_sent(answer.into_response(), place));
         answer.and_then(|answer| settings.within_budget(answer, holders))
@@ -128,7 +128,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
 /// # Errors
 /// The errors of the inner layers.
 pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
-    let (by_address, address) = (settings.by_address(&request), ClientAddress::of(&request));
+    let (by_address, address) = (settings.by_address(&request), client_address(&request));
     let mut response = next.call(request).await?.into_response();
     if let (Some(limits), Some(ByAddress { kind, rate: Some(rate), is_told: true })) = (&settings.limits, by_address)
         && !response.headers().contains_key(LIMIT)
@@ -192,7 +192,7 @@ impl RateLimit {
             return Some(Limited { key, rate: Some(rate), under_way, is_told: true });
         }
         let limit = self.by_address(request).filter(|_| *request.method() != Method::OPTIONS)?;
-        let address = ClientAddress::of(request);
+        let address = client_address(request);
         Some(Limited {
             key: format!("{}/{address}", limit.kind),
             rate: limit.rate,

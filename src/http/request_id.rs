@@ -5,9 +5,9 @@
 
 use std::{sync::Arc, time::Instant};
 
-use common::addresses::ClientAddress;
 use common::{clock::Clock, random::Random};
 use pages::{
+    client_address::client_address,
     fixed::Fixed,
     paths::{Methods, TOOLS, is_at, is_below},
 };
@@ -115,7 +115,7 @@ pub fn of(request: &Request) -> Option<&RequestId> {
 pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let begun = Instant::now();
     let id = given(&request).unwrap_or_else(|| settings.random.id(settings.clock.now()).to_string().into());
-    let network = ClientAddress::of(&request).network();
+    let network = client_address(&request).network();
     let (method, path) = (loggable_method(&request), settings.loggable_path(&request).to_owned());
     let operation = operation::of(&request).map(|operation| operation.id);
     let span = tracing::info_span!("request", correlation_id = %id, %method, path, user = tracing::field::Empty);

@@ -1,6 +1,6 @@
 //! Questions that an operation takes in its body.
 
-use api::json;
+use common::strict_json;
 use serde_json::Value;
 
 use super::{arguments::Call, offer::Offer};
@@ -13,7 +13,11 @@ impl Call {
         }
         let value = |name: &str, text: String| {
             let is_json = offer.is_list(name) || offer.is_of(name, "integer");
-            if is_json { json::parse(text.as_bytes()).unwrap_or(Value::String(text)) } else { Value::String(text) }
+            if is_json {
+                strict_json::parse(text.as_bytes()).unwrap_or(Value::String(text))
+            } else {
+                Value::String(text)
+            }
         };
         let fields = self.query.drain(..).map(|(name, text)| {
             let value = value(&name, text);

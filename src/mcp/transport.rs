@@ -8,10 +8,10 @@ use std::sync::Arc;
 use api::{
     body::check_content_type,
     error::{ApiError, Code},
-    json,
     scope::Granted,
 };
 use bytes::Bytes;
+use common::strict_json;
 use http_body_util::{BodyExt as _, Full};
 use poem::{
     Endpoint, Request, Response, Result,
@@ -130,7 +130,7 @@ fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, Strin
 /// Returns the message in `bytes`, or the refusal of a body that is none. Its parameters are the SDK's to read.
 fn message(bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
     let refused = |advice: &str| (INVALID_REQUEST, Value::Null, advice.to_owned());
-    let mut message = json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
+    let mut message = strict_json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
         "" => (PARSE_ERROR, Value::Null, format!("body: {fault}")),
         path => refused(&format!("{}: {fault}", echo(path))),
     })?;

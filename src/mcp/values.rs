@@ -1,7 +1,8 @@
 //! Reads the value of an argument.
 
 use analytics::period::{NAMES, Period};
-use api::{error::ApiError, json, models::Compare, params::ParamValue as _};
+use api::{error::ApiError, models::Compare, params::ParamValue as _};
+use common::strict_json;
 use serde_json::Value;
 
 use super::round::whole_number;
@@ -18,7 +19,7 @@ pub fn typed(schema: &Value, value: Value) -> Value {
             let of = |name: &str| &schema["properties"][name];
             fields.into_iter().map(|(name, field)| (name.clone(), typed(of(&name), field))).collect()
         }
-        ("integer" | "number" | "array" | "object", Value::String(text)) => match json::parse(text.as_bytes()) {
+        ("integer" | "number" | "array" | "object", Value::String(text)) => match strict_json::parse(text.as_bytes()) {
             Ok(Value::Null) => Value::Null,
             Ok(read) if !read.is_string() => typed(schema, read),
             _ => Value::String(text),

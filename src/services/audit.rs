@@ -297,6 +297,7 @@ mod tests {
     #[test]
     fn every_action_is_stored_by_its_name_in_the_api() {
         assert_eq!(AuditAction::GrantMade.name(), "grant_made");
+        assert_eq!(AuditAction::ApplicationAllowed.name(), entity::audit_event::APPLICATION_ALLOWED);
         let read: AuditAction = serde_json::from_value(AuditAction::BrandedKeywordDeleted.name().into()).unwrap();
         assert_eq!(read, AuditAction::BrandedKeywordDeleted);
     }

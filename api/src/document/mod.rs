@@ -8,7 +8,7 @@ mod responses;
 mod schemas;
 mod security;
 
-pub use security::SESSION_COOKIE;
+use common::base_url::SESSION_COOKIE;
 
 use std::sync::{Arc, LazyLock};
 

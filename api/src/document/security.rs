@@ -1,12 +1,10 @@
 //! The security schemes, and the URLs of the server and its OAuth endpoints.
 
+use common::base_url::SESSION_COOKIE;
 use serde_json::{Map, Value, json};
 
 use super::{Locations, each_operation};
 use crate::{operation::Access, scope::Scope};
-
-/// Name of the session cookie.
-pub const SESSION_COOKIE: &str = "sightline_session";
 
 /// The scopes of `OpenID` Connect, which every issuer knows.
 const IDENTITY: [(&str, &str); 4] = [

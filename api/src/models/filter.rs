@@ -1,10 +1,11 @@
 //! Filter conditions, and the `filters` parameter.
 
+use common::strict_json::parse;
 use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{json::parse, params::ParamValue, shape};
+use crate::{params::ParamValue, shape};
 
 /// Maximum number of conditions in a list.
 pub const MAX_CONDITIONS: usize = 50;

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use super::{
     change::{change, count, to_api, totals},
-    metrics::Metrics,
     series::{self, Slot, Span},
 };
 use api::analytics::{AnonymisedPart, BrandedPart, BrandedPoint, BrandedSplit, Counts, IdentifiedShare};
+use common::metrics::Metrics;
 
 /// Traffic of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,8 +1,9 @@
 //! Rows by several dimensions.
 
 use api::analytics::{MAX_DIMENSIONS, PerformanceRow, RowDimension, RowKeys};
+use common::metrics::Metrics;
 
-use super::{change::to_api, metrics::Metrics, table::Row};
+use super::{change::to_api, table::Row};
 
 /// The values of a row's dimensions, in the order of the question. Those behind its dimensions are empty.
 pub type Keys<'r> = [&'r str; MAX_DIMENSIONS];

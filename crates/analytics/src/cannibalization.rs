@@ -15,10 +15,10 @@ use api::analytics::{
     BeforeState, CannibalizationThresholds, CannibalizedBefore, CannibalizedQuery, CompetingPage, ContestFigures,
     OwnerConfidence, SuggestedOwner,
 };
+use common::metrics::Metrics;
 
 use super::{
     change::count,
-    metrics::Metrics,
     page::{Page, PageRows, Values},
     table,
 };

@@ -7,8 +7,7 @@ use api::{
     analytics::Totals,
     models::{AbsoluteChange, Change, CountChange, Metrics as ApiMetrics},
 };
-
-use super::metrics::Metrics;
+use common::metrics::Metrics;
 
 /// A count in the API's format. Sums of counts are whole and never negative. Rounding only removes floating-point error.
 #[must_use]

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use super::{
     change::totals,
-    metrics::Metrics,
     series::{self, Slot, Span},
 };
 use api::{
     analytics::{CountryTrend, CountryTrends, OtherTrend},
     models::Window,
 };
+use common::metrics::Metrics;
 
 /// Metrics by time.
 pub type Days = BTreeMap<Slot, Metrics>;

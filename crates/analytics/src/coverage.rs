@@ -78,8 +78,9 @@ pub fn unavailable(reason: &str) -> TableCoverage {
 
 #[cfg(test)]
 mod tests {
+    use common::metrics::Metrics;
+
     use super::*;
-    use crate::metrics::Metrics;
 
     const LISTED: [(&str, f64); 3] = [("a", 5.0), ("b", 3.0), ("c", 1.0)];
 

@@ -7,8 +7,9 @@
 //! 1 to 10 qualify.
 
 use api::analytics::{CtrCurve, CurvePoint, CurveSource, PositionCtr};
+use common::metrics::Metrics;
 
-use super::{change::count, metrics::Metrics};
+use super::change::count;
 
 /// The number of positions of a curve.
 const POSITIONS: usize = 20;

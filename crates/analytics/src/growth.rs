@@ -12,8 +12,9 @@ use std::{
 };
 
 use api::analytics::{GrowthThresholds, OpportunityKind};
+use common::metrics::Metrics;
 
-use super::{ctr_curve::Curve, metrics::Metrics};
+use super::ctr_curve::Curve;
 
 /// An opportunity.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,7 +11,6 @@ pub mod ctr_curve;
 pub mod explanation;
 pub mod growth;
 pub mod listing;
-pub mod metrics;
 pub mod movers;
 pub mod page;
 pub mod pairs;

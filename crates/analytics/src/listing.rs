@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use super::metrics::Metrics;
+use common::metrics::Metrics;
 
 /// The name of a row: the value of its dimension, or the values of its dimensions.
 pub trait Key: Copy + Default + Ord + Hash {}

@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 
 use api::{analytics::QueryMovers, models::Presence};
+use common::metrics::Metrics;
 
 use super::{
-    metrics::Metrics,
     page::{Page, Shown},
     table::{Row, Sides},
 };

@@ -10,11 +10,9 @@ use api::{
     models::Presence,
     params::{Metric, MetricFilters, RowsThat, Sort, SortBy},
 };
+use common::metrics::Metrics;
 
-use super::{
-    listing::{Key, Listing},
-    metrics::Metrics,
-};
+use super::listing::{Key, Listing};
 
 /// The values of a row that lists are sorted by.
 #[derive(Debug, Clone, Copy)]

@@ -10,8 +10,9 @@
 use std::sync::LazyLock;
 
 use api::analytics::{BucketCount, BucketRow, BucketTally, PositionBucket};
+use common::metrics::Metrics;
 
-use super::{change::count, ctr_curve::Curve, metrics::Metrics};
+use super::{change::count, ctr_curve::Curve};
 
 /// The bucket of an average position.
 #[must_use]

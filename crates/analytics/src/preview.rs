@@ -5,11 +5,11 @@
 //! negative remainder becomes 0, because the readings may be of different times.
 
 use api::classifications::{ClassificationPreview, MatchedPart, MatchedRow, RemainingPart};
+use common::metrics::Metrics;
 
 use super::{
     change::{count, to_api},
     listing::Listing,
-    metrics::Metrics,
 };
 
 /// The number of rows that a preview shows.

@@ -12,8 +12,9 @@ use api::{
     models::Granularity,
 };
 use chrono::NaiveDate;
+use common::metrics::Metrics;
 
-use super::{metrics::Metrics, positions::Distribution, series::Span};
+use super::{positions::Distribution, series::Span};
 
 /// The periods of a window, filled day by day.
 #[derive(Debug)]

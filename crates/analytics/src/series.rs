@@ -14,8 +14,9 @@ use chrono::{
     DateTime, Datelike as _, Days, FixedOffset, Months, NaiveDate, SecondsFormat, TimeDelta, TimeZone as _, Utc,
 };
 use chrono_tz::America::Los_Angeles;
+use common::metrics::Metrics;
 
-use super::{change::to_api, metrics::Metrics};
+use super::change::to_api;
 
 /// The time of a row: a day, or an hour of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,12 +10,12 @@ use api::{
     analytics::TableRow,
     models::{Change, Presence},
 };
+use common::metrics::Metrics;
 
 use super::{
     change::{change, to_api},
     coverage::Known,
     listing::{Key, Listing},
-    metrics::Metrics,
     page::{Page, Shown, Values},
 };
 

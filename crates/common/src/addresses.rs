@@ -6,7 +6,6 @@ use std::{
 };
 
 use ipnet::{IpNet, Ipv4Net};
-use poem::{Addr, Request};
 use serde::{Deserialize, Serialize};
 
 /// Bits of an IPv6 address that identify its network. A client with one address usually has the whole /64.
@@ -53,15 +52,6 @@ impl ClientAddress {
     #[must_use]
     pub fn network(&self) -> String {
         self.0.parse().map_or_else(|_| self.0.clone(), |address| self::network(address).to_string())
-    }
-
-    /// The client of `request`, as a layer has named it. Without one it is the peer of the connection.
-    #[must_use]
-    pub fn of(request: &Request) -> Self {
-        request.data().cloned().unwrap_or_else(|| match &request.remote_addr().0 {
-            Addr::SocketAddr(peer) => Self::new(peer.ip()),
-            other => Self::other(other),
-        })
     }
 
     /// The client that was stored as `text`.

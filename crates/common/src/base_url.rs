@@ -12,6 +12,9 @@ use url::Url;
 
 use crate::urls::{is_loopback, is_secure};
 
+/// Name of the session cookie.
+pub const SESSION_COOKIE: &str = "sightline_session";
+
 /// A public root of the service, without a slash at the end: an https URL, or an http one. It is cheap to clone.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -1,6 +1,6 @@
 //! Text of others as a person sees it. The characters that nobody sees come from the tables of Unicode that the regex crates carry.
 
-use std::{iter, sync::LazyLock};
+use std::{fmt, iter, sync::LazyLock};
 
 use regex_syntax::{
     Parser,
@@ -11,6 +11,9 @@ use regex_syntax::{
 pub const LONGEST_NAME: usize = 100;
 /// The rule of [`plain_name`], for hints.
 pub const PLAIN_NAME: &str = "must be 1 to 100 characters that can be seen; invisible ones and ones that change the direction of text are refused";
+
+/// The longest name that a refusal quotes, in characters.
+const LONGEST_QUOTE: usize = 64;
 
 /// Invisible characters, in the syntax of regular expressions: characters that are ignored where they cannot be drawn, marks of format and
 /// direction, controls, and the blank Braille pattern. Marks before numbers are drawn.
@@ -72,6 +75,25 @@ fn is_joined(letter: char) -> bool {
 fn is_emoji(letter: char) -> bool {
     static SET: LazyLock<Set> = LazyLock::new(|| Set::of(EMOJI));
     SET.has(letter)
+}
+
+/// A field that holds a control character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Controlled {
+    /// The visible ASCII characters of its name, or `name` if the name itself holds a control character.
+    pub field: String,
+}
+
+impl fmt::Display for Controlled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} must not hold control characters, such as NUL or a line break", self.field)
+    }
+}
+
+/// Returns a name that a client gave, shortened for a refusal that quotes it.
+#[must_use]
+pub fn shortened(name: &str) -> String {
+    name.chars().take(LONGEST_QUOTE).collect()
 }
 
 /// Returns whether the text is one line without control characters, so that every database stores it and no terminal obeys it.

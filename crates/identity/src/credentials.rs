@@ -5,7 +5,7 @@ use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
 /// The name of the session cookie over plain http.
-pub use api::document::SESSION_COOKIE;
+pub use common::base_url::SESSION_COOKIE;
 
 /// The header of tokens, as refusals name it.
 const AUTHORIZATION: &str = "Authorization";

@@ -23,9 +23,9 @@ pub mod session;
 pub mod token;
 pub mod trail;
 
-use api::scope::Scopes;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use common::scope::Scopes;
 use common::{compute::Died, mail_address::is_visible};
 use entity::user;
 use sea_orm::DbErr;

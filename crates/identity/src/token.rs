@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use api::scope::Scopes;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::scope::Scopes;
 use common::{clock::Clock, plain_text};
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;

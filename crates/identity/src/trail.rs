@@ -1,9 +1,11 @@
 //! Notes in the audit trail what people allow applications. The embedded issuer notes what it is told. It knows its people before
 //! the service does: what they allowed until then is noted when the service first sees them.
 
-use api::privacy::AuditAction;
 use chrono::{DateTime, Utc};
-use entity::{audit_event::ActiveModel, audit_event::Entity, consent, user};
+use entity::{
+    audit_event::{APPLICATION_ALLOWED, ActiveModel, Entity},
+    consent, user,
+};
 use sea_orm::{ActiveValue::Set, ConnectionTrait, DbErr, EntityTrait as _, QuerySelect as _, sea_query::LockType};
 use store::transaction::Transaction;
 use uuid::Uuid;
@@ -77,7 +79,7 @@ fn event(person: Uuid, allowed: &Allowed<'_>, id: Uuid, at: DateTime<Utc>) -> Ac
         id: Set(id),
         owner_id: Set(person),
         actor_id: Set(Some(person)),
-        action: Set(AuditAction::ApplicationAllowed.name()),
+        action: Set(APPLICATION_ALLOWED.to_owned()),
         what: Set(Some(allowed.words())),
         property_id: Set(None),
         whom: Set(None),

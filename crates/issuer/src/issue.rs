@@ -1,6 +1,6 @@
 //! Creates access tokens (RFC 9068), ID tokens and the token endpoint's response.
 
-use api::scope::Scopes;
+use common::scope::Scopes;
 use entity::oauth_grant::Model as Grant;
 use identity::{allowance::Allowance, grants::REFRESH_TOKEN_LIFETIME};
 use poem::{Response, http::StatusCode};

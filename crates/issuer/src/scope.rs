@@ -1,6 +1,6 @@
 //! The text of `scope` in authorization requests, grants, consents and answers.
 
-use api::scope::{Scope, Scopes};
+use common::scope::{Scope, Scopes};
 use strsim::damerau_levenshtein;
 
 /// The scopes of `OpenID` Connect.

@@ -7,7 +7,6 @@ use std::{io, sync::Arc};
 
 use bytes::Bytes;
 use common::{
-    coding::{self, Coding},
     compute::beside,
     digest::{names_tag, opaque_tag},
 };
@@ -20,6 +19,8 @@ use poem::{
     web::CompressionLevel,
 };
 use tokio::{runtime::Handle, sync::OnceCell};
+
+use super::coding::{self, Coding};
 
 /// Five minutes, then a client asks again with the tag.
 const CACHED: &str = "public, max-age=300, must-revalidate";

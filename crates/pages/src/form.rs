@@ -3,9 +3,7 @@
 //! Every page, and every endpoint of the issuer, reads its fields here. Control characters are refused by the name of their field: no
 //! person types them, and `PostgreSQL` stores no text with NUL.
 
-use std::fmt;
-
-use api::error::ApiError;
+pub use common::plain_text::Controlled;
 use common::plain_text::is_line;
 use poem::{
     Request,
@@ -25,25 +23,6 @@ pub enum Holds {
     Lines,
     /// Any characters, for a value that is never stored or looked up as text, such as a password.
     Anything,
-}
-
-/// A field that holds a control character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Controlled {
-    /// The visible ASCII characters of its name, or `name` if the name itself holds a control character.
-    pub field: String,
-}
-
-impl fmt::Display for Controlled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} must not hold control characters, such as NUL or a line break", self.field)
-    }
-}
-
-impl From<Controlled> for ApiError {
-    fn from(Controlled { field }: Controlled) -> Self {
-        Self::invalid(&field, "must not hold control characters, such as NUL or a line break")
-    }
 }
 
 impl Holds {

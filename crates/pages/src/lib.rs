@@ -2,6 +2,8 @@
 //! Markdown, the check of the host name.
 
 pub mod attempts;
+pub mod client_address;
+pub mod coding;
 pub mod cookie;
 pub mod fixed;
 pub mod form;

@@ -1,7 +1,7 @@
 //! Readings as bytes, column by column, for other replicas.
 
-use analytics::metrics::Metrics;
 use chrono::{DateTime, NaiveDate};
+use common::metrics::Metrics;
 use serde::{Deserialize, Serialize};
 
 use super::reading::{Reading, Row};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use analytics::metrics::Metrics;
 use api::models::Window;
 use chrono::{DateTime, NaiveDate, Utc};
+use common::metrics::Metrics;
 
 use super::{
     answer::QueryResponse,

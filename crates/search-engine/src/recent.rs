@@ -5,12 +5,12 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use analytics::metrics::Metrics;
 use api::models::parse_day;
 use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
 use common::{
     byte_cache::{ByteCache, CacheUse},
     clock::{Clock, Moment},
+    metrics::Metrics,
     places::Places,
     single_flight::{Locked, SharedResult, SingleFlight},
 };

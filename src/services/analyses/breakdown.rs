@@ -202,7 +202,7 @@ fn json_len(value: &impl Serialize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use analytics::metrics::Metrics;
+    use common::metrics::Metrics;
     use proptest::prelude::*;
 
     use super::*;

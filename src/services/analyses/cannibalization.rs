@@ -5,7 +5,6 @@ use std::{collections::HashMap, sync::Arc};
 use analytics::{
     cannibalization::{Before, candidates},
     coverage::Known,
-    metrics::Metrics,
     page::{Page, Shown},
     table::Row,
 };
@@ -17,6 +16,7 @@ use api::{
     models::Window,
     params::Echo,
 };
+use common::metrics::Metrics;
 use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading};
 
 use super::{

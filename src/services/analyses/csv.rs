@@ -7,13 +7,13 @@
 
 use std::{borrow::Cow, io, iter};
 
-use analytics::metrics::Metrics;
 use api::{
     answer::{CsvDays, CsvRows},
     models::{Change, Window},
 };
 use bytes::Bytes;
 use common::{
+    metrics::Metrics,
     names::sites::{self, Kind},
     plain_text::is_unseen,
 };

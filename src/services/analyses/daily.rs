@@ -111,7 +111,7 @@ async fn folded<S: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use analytics::metrics::Metrics;
+    use common::metrics::Metrics;
 
     use super::*;
 

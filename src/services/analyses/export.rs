@@ -3,7 +3,6 @@
 use std::{io, sync::Arc};
 
 use analytics::{
-    metrics::Metrics,
     positions::bucket,
     table::{self, Paged, RowIndices, presence},
 };
@@ -15,7 +14,7 @@ use api::{
 };
 use bytes::Bytes;
 use chrono::NaiveDate;
-use common::compute::beside;
+use common::{compute::beside, metrics::Metrics};
 use futures_util::{
     StreamExt as _, TryStreamExt as _,
     stream::{self, Stream},

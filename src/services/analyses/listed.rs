@@ -3,10 +3,10 @@
 use analytics::{
     breakdown::{self, Keys},
     listing::Listing,
-    metrics::Metrics,
     table::Sides,
 };
 use api::analytics::TableRow;
+use common::metrics::Metrics;
 use search_engine::{Dimension, Reading, Row, label};
 
 use super::per_window::PerWindow;

@@ -38,7 +38,6 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use analytics::{
     coverage::{self, Known, Whole},
-    metrics::Metrics,
     page::{Page, Shown},
     series::{Slot, Span},
 };
@@ -48,6 +47,7 @@ use api::{
     params::{MetricFilter, Sort, Table},
 };
 use chrono::{DateTime, Utc};
+use common::metrics::Metrics;
 use search_engine::{
     Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
     SHORT_LIST, SearchType,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use analytics::metrics::Metrics;
 use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, Question, Window};
+use common::metrics::Metrics;
 use search_engine::{Dimension, Reading};
 
 use super::{Asked, search_data::SearchData, table_cap};

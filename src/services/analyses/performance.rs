@@ -5,7 +5,6 @@ use std::{array::from_fn, sync::Arc};
 use analytics::{
     change,
     coverage::{self, Known, Whole},
-    metrics::Metrics,
     page::{Page, Shown},
     series::{self, Span},
 };
@@ -18,6 +17,7 @@ use api::{
     params::Echo,
     sharing::SharedPart,
 };
+use common::metrics::Metrics;
 use futures_util::{
     FutureExt as _,
     future::{OptionFuture, join_all, try_join},

@@ -8,7 +8,6 @@ use std::{
 use analytics::{
     coverage::Known,
     listing::Listing,
-    metrics::Metrics,
     page::{Page, Shown},
     series::{self, Slot, Span},
     table::Sides,
@@ -21,7 +20,7 @@ use api::{
     models::Window,
     params::{Echo, Sort},
 };
-use common::plain_text::quoted;
+use common::{metrics::Metrics, plain_text::quoted};
 use futures_util::future::{OptionFuture, try_join_all};
 use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES};
 

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use analytics::{change::to_api, metrics::Metrics};
+use analytics::change::to_api;
 use api::integrations::{
     CountrySource, DifficultyScale, KeywordResearch, KeywordResearchAnswer, KeywordResearchMeta, KeywordResearchParams,
     KeywordRow, MAX_ROWS, MonthlyVolume,
 };
 use chrono::{Datelike as _, Months, NaiveDate};
+use common::metrics::Metrics;
 use search_engine::Reading;
 use seo::{Amount, Country, Findings, Keyword, Locale, Provider, Question};
 

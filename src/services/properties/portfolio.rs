@@ -2,10 +2,7 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
-use analytics::{
-    change::{change, to_api},
-    metrics::Metrics,
-};
+use analytics::change::{change, to_api};
 use api::{
     models::{Comparison, Window},
     properties::{
@@ -14,7 +11,7 @@ use api::{
     },
 };
 use chrono::{NaiveDate, TimeDelta};
-use common::names::sites;
+use common::{metrics::Metrics, names::sites};
 use entity::tag;
 use sea_orm::QueryOrder as _;
 use search_engine::{RecentDays, UNSETTLED_DAYS, headline_span};

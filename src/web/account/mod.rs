@@ -27,7 +27,7 @@ use maud::html;
 use pages::{
     form::{self, Controlled, Holds},
     own_host::on_own_host,
-    page::{Navigation, Page, refusal},
+    page::{Navigation, Page},
     paths::Paths,
 };
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post};
@@ -41,6 +41,7 @@ use crate::{
     admission::{AdmissionError, Admissions},
     config::Config,
     error::Error,
+    http::refusal_page,
     services::{applications::TokenIssuer, privacy::Privacy, users::Member},
 };
 
@@ -165,7 +166,7 @@ fn to_sign_in(request: &Request) -> Response {
 /// The page for a form that cannot be read.
 async fn fields<const N: usize>(body: Body, names: [&str; N]) -> Result<Option<[String; N]>, Response> {
     let Ok(form) = body.into_bytes_limit(MAX_FORM_BYTES).await else { return Ok(None) };
-    let form = read(&form).map_err(|controlled| refusal::page(&controlled.into()))?;
+    let form = read(&form).map_err(|controlled| refusal_page::page(&controlled.into()))?;
     let values: Vec<String> = names.iter().filter_map(|name| form::first(&form, name).map(str::to_owned)).collect();
     Ok(values.try_into().ok())
 }

@@ -5,7 +5,7 @@ use api::{
     params::Metric,
 };
 use maud::{Markup, html};
-use pages::page::{Page, refusal, words::time};
+use pages::page::{Page, words::time};
 use poem::{Response, http::header};
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     draw::words,
     labels::{is_about_days, labelled},
 };
+use crate::http::refusal_page;
 
 /// The reason why a page is not shown.
 pub struct Refused {
@@ -36,7 +37,7 @@ impl From<ApiError> for Refused {
 /// Returns the page instead.
 pub fn page(frame: impl Fn(String) -> Page, refused: &Refused) -> Response {
     let refusal = &refused.refusal;
-    let Some((title, body)) = told(refused) else { return refusal::page(refusal) };
+    let Some((title, body)) = told(refused) else { return refusal_page::page(refusal) };
     let body = html! { (body) (refused.written) };
     let mut response = frame(title.to_owned()).status(refusal.code.status()).render(&body);
     if let Some(seconds) = refusal.retry_after {

@@ -17,8 +17,9 @@ pub mod site_name;
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use api::classifications::{BrandEvidence, BrandSuggestion, SuggestionReason};
+use common::metrics::Metrics;
 
-use super::{change::to_api, ctr_curve::Curve, metrics::Metrics};
+use super::{change::to_api, ctr_curve::Curve};
 
 /// The minimum clicks of a query that suggests a term.
 const MIN_CLICKS: f64 = 10.0;

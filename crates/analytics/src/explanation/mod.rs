@@ -17,12 +17,12 @@ use api::{
     analytics::{BrandChange, Contributor, Contributors, Effects, ExplainedBrand, ExplainedTable, Remainder, RowTally},
     models::Presence,
 };
+use common::metrics::Metrics;
 
 use super::{
     change::to_api,
     ctr_curve::Curve,
     listing::Listing,
-    metrics::Metrics,
     page::first,
     table::{self, Sides},
 };

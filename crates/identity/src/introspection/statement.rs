@@ -85,7 +85,7 @@ mod tests {
             digest: [0; 32],
             client_id: "probe".to_owned(),
             scopes: Vec::new(),
-            rights: api::scope::Scopes::EVERY,
+            rights: common::scope::Scopes::EVERY,
             issued_at: epoch,
             expires_at: epoch,
             grant_id: None,

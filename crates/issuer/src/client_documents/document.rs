@@ -1,6 +1,6 @@
 //! The content of a metadata document, and its rules.
 
-use api::json;
+use common::strict_json;
 use serde_json::Value;
 
 use super::Unreadable;
@@ -14,7 +14,7 @@ const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
 /// Reads the document at the address `id`.
 pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
-    let document = json::parse(bytes).map_err(|(member, _)| {
+    let document = strict_json::parse(bytes).map_err(|(member, _)| {
         Unreadable(if member.is_empty() {
             "The application's metadata document is not JSON."
         } else {

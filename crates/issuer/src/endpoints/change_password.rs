@@ -1,9 +1,8 @@
 //! The page on which a signed-in person changes the password. It always asks for the current one.
 
-use common::addresses::ClientAddress;
 use entity::account;
 use maud::html;
-use pages::page::Page;
+use pages::{client_address::client_address, page::Page};
 use poem::{Body, Request, Response, handler, web::Data};
 use sea_orm::EntityTrait as _;
 use uuid::Uuid;
@@ -51,7 +50,7 @@ pub(super) async fn change(
     if new == current {
         return again(Problem::with_input("The new password is the current one. Choose another."));
     }
-    let address = ClientAddress::of(request);
+    let address = client_address(request);
     match provider.change_password(request.headers(), &address, &signed_in, &account, (current, new)).await {
         Ok(entered) => {
             let mut response = Page::new("Your password has been changed").signed_in(&provider.navigation).render(&html! {

@@ -1,10 +1,11 @@
 //! The page on which a person allows or denies a machine without a browser what it asks for. The person types the code that the machine
 //! shows: no address holds it.
 
-use api::scope::Scopes;
 use common::addresses::ClientAddress;
+use common::scope::Scopes;
 use entity::device_code::Model;
 use maud::{Markup, html};
+use pages::client_address::client_address;
 use pages::page::{
     Page,
     permissions::{Permissions, choice_field, words},
@@ -108,7 +109,7 @@ impl IdentityProvider {
     /// Returns the machine that shows the code in `typed`, or the reason why this person cannot decide about one. Each code counts as a
     /// guess.
     async fn waiting(&self, request: &Request, signed_in: &SignedIn, typed: &str) -> Result<Waiting, NotWaiting> {
-        let here = ClientAddress::of(request);
+        let here = client_address(request);
         match self.attempts.enter_user_code(&signed_in.person.subject, &here).await {
             Ok(()) => {}
             Err(OAuthError::TooMany(seconds)) => {

@@ -1,7 +1,7 @@
 //! The device authorization endpoint (RFC 8628 section 3.1), where a machine without a browser asks for its codes. Scripts of other
 //! origins cannot read its answers: a page that could would have codes that were asked for from the address of whoever opened it.
 
-use common::addresses::ClientAddress;
+use pages::client_address::client_address;
 use poem::{Body, Request, Response, error::ResponseError as _, handler, http::StatusCode, web::Data};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ impl IdentityProvider {
     async fn ask_for_device(&self, request: &Request, body: Body) -> Result<Response, OAuthError> {
         let form = Parameters::form(request, body).await?;
         let id = self.client_of(request, &form).await?;
-        let from = ClientAddress::of(request);
+        let from = client_address(request);
         self.count_device(&from).await?;
         let client = self.asking_client(&id, Some(&from)).await.map_err(|error| match error {
             AskingError::Refused(reason) => refused("invalid_client", reason),

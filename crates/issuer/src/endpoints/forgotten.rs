@@ -1,9 +1,8 @@
 //! The page for a forgotten password. Its answer is the same, and takes the same time, whether or not there is an account.
 
-use common::addresses::ClientAddress;
 use entity::{account, account_link::Purpose};
 use maud::html;
-use pages::page::Page;
+use pages::{client_address::client_address, page::Page};
 use poem::{Body, Request, Response, handler, web::Data};
 
 use super::{
@@ -41,7 +40,7 @@ pub(super) async fn send(
     let Some(email) = sent.get("email") else {
         return Ok(form(provider, request, Some(Problem::with_input("Enter your e-mail address."))));
     };
-    match provider.attempts.ask_for_link(&ClientAddress::of(request)).await {
+    match provider.attempts.ask_for_link(&client_address(request)).await {
         Ok(()) => {}
         Err(OAuthError::TooMany(seconds)) => {
             return Ok(form(provider, request, Some(Problem::too_many(seconds, ""))));

@@ -1,8 +1,7 @@
 //! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited: per address, per network, and in total.
 
-use api::json;
 use chrono::TimeDelta;
-use common::addresses::ClientAddress;
+use common::{addresses::ClientAddress, strict_json};
 use entity::oauth_client::{Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
@@ -64,7 +63,7 @@ pub(super) async fn register(
 
 /// Reads the document of a registration. Descriptions are ASCII (RFC 7591 section 3.2.2).
 fn document(bytes: &[u8]) -> Result<Value, OAuthError> {
-    json::parse(bytes).map_err(|(path, fault)| {
+    strict_json::parse(bytes).map_err(|(path, fault)| {
         let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "_-.[]".contains(*letter);
         let path: String = path.chars().filter(is_plain).collect();
         let name = if path.is_empty() { "body" } else { &path };

@@ -1,8 +1,7 @@
 //! The sign-in page: another provider, e-mail address and password, and the demo people where they are present.
 
-use common::addresses::ClientAddress;
 use maud::{Markup, html};
-use pages::cookie;
+use pages::{client_address::client_address, cookie};
 use poem::{Request, Response};
 
 use super::{
@@ -135,7 +134,7 @@ pub(super) async fn enter(
     form: &Parameters,
 ) -> Result<Response, OAuthError> {
     let (email, password) = (form.get("email").unwrap_or_default(), form.get("password").unwrap_or_default());
-    let address = ClientAddress::of(request);
+    let address = client_address(request);
     match provider.enter(request.headers(), &address, email, password).await {
         Ok(entered) => {
             let mut response = redirect(&asked.after_sign_in());

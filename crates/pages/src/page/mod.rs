@@ -1,7 +1,6 @@
 //! The frame of every HTML page: head, navigation, stylesheet and security headers. Pages work without script.
 
 pub mod permissions;
-pub mod refusal;
 pub mod unsent;
 pub mod words;
 

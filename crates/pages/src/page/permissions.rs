@@ -1,6 +1,6 @@
 //! The rights of an application in plain words, on the page that asks for consent and on the account page.
 
-use api::scope::{Scope, Scopes};
+use common::scope::{Scope, Scopes};
 use identity::allowance::Allowance;
 use maud::{Markup, html};
 

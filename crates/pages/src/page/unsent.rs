@@ -62,7 +62,8 @@ impl Unsent {
     }
 
     /// Draws the form with the fields as they were sent, and the button that sends it again.
-    pub(super) fn draw(&self) -> Markup {
+    #[must_use]
+    pub fn draw(&self) -> Markup {
         html! {
             @if let Some(at) = &self.sign_in {
                 p { a.button href=(at) target="_blank" rel="noopener" { "Sign in, in another tab" } }

@@ -1,7 +1,7 @@
 //! Tests of recent days: one request by day, read again in the background.
 
-use analytics::metrics::Metrics;
 use chrono::TimeDelta;
+use common::metrics::Metrics;
 
 use super::*;
 

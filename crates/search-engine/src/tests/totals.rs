@@ -1,7 +1,7 @@
 //! Tests of totals: summed from the daily series if it is known and the sum is exact, otherwise requested.
 
-use analytics::metrics::Metrics;
 use chrono::TimeDelta;
+use common::metrics::Metrics;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Tests of readings that are taken from wider ones.
 
-use analytics::metrics::Metrics;
 use api::models::Window;
+use common::metrics::Metrics;
 use proptest::prelude::*;
 
 use super::*;

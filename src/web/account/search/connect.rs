@@ -1,10 +1,7 @@
 //! `POST /account/search/connect` leaves for the search engine's consent page, and the callback comes back from there.
 
 use maud::{Markup, html};
-use pages::{
-    form::{self, Controlled},
-    page::refusal,
-};
+use pages::form::{self, Controlled};
 use poem::{
     Body, Request, Response, handler,
     http::{HeaderMap, StatusCode},
@@ -15,6 +12,7 @@ use uuid::Uuid;
 
 use super::{attempt::Begun, back, failed, not_configured, not_found, sent};
 use crate::{
+    http::refusal_page,
     services::{
         access::parse_id,
         connections::{Answered, NotConnected},
@@ -107,7 +105,7 @@ pub(super) async fn come_back(Data(account): Data<&Account>, request: &Request) 
     };
     let answer = match ConsentAnswer::of(request) {
         Ok(answer) => answer,
-        Err(controlled) => return refusal::page(&controlled.into()),
+        Err(controlled) => return refusal_page::page(&controlled.into()),
     };
     let attempts = &account.search.attempts;
     let Some(begun) = attempts.end(request, &visitor, answer.state.as_deref(), account.clock.now()) else {

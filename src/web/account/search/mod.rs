@@ -8,13 +8,14 @@ mod words;
 
 use common::{base_url::BaseUrl, random::Random, secrets::Secrets};
 use maud::{Markup, html};
-use pages::{form, own_host::on_own_host, page::refusal, paths::Paths};
+use pages::{form, own_host::on_own_host, paths::Paths};
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
 
 use self::attempt::Attempts;
 use super::{Account, Visitor, read, refused, unavailable};
 use crate::{
     error::Error,
+    http::refusal_page,
     services::{
         access::parse_id,
         connections::{AccountView, CALLBACK, SearchConnections},
@@ -172,7 +173,7 @@ async fn sent(request: &Request, body: Body) -> Result<Vec<(String, String)>, Re
     if !bytes.is_empty() && !form::is_sent(request.headers()) {
         return Err(unreadable_form());
     }
-    read(&bytes).map_err(|controlled| refusal::page(&controlled.into()))
+    read(&bytes).map_err(|controlled| refusal_page::page(&controlled.into()))
 }
 
 fn unreadable_form() -> Response {

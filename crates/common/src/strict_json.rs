@@ -5,7 +5,10 @@ use std::fmt::{self, Write as _};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::shape::{Fault, shorten};
+use crate::plain_text::shortened;
+
+/// A path to a fault, such as `filters[2].operator`, and what is wrong there.
+pub type Fault = (String, String);
 
 /// Parses JSON text. A byte order mark before it is ignored (RFC 8259 section 8.1).
 ///
@@ -119,7 +122,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut found = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             let dot = if self.path.is_empty() { "" } else { "." };
-            let value = self.below(format_args!("{dot}{}", shorten(&name)), |strict| {
+            let value = self.below(format_args!("{dot}{}", shortened(&name)), |strict| {
                 if found.contains_key(&name) {
                     return Err(A::Error::custom("given twice"));
                 }

@@ -2,9 +2,8 @@
 
 use api::error::{ApiError, Code};
 use maud::html;
+use pages::page::{Page, unsent::Unsent};
 use poem::{Response, http::header};
-
-use super::{Page, unsent::Unsent};
 
 /// Returns the page of a refusal. Its hint may quote the request.
 #[must_use]
