@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use common::urls::is_of_application;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -12,8 +13,8 @@ use url::Url;
 pub struct Cors {
     /// Origins whose pages may call the API and the tool endpoint from a browser. With none, pages of every origin may call the API, and
     /// pages on this service's own origin the tool endpoint ([decision 42](decisions/0042-pages-of-other-origins.md)).
-    #[schemars(extend("x-allowed" = "origins as browsers send them, such as `https://app.example.org`: http or https, a host in small \
-        letters, a port unless it is the usual one, and no slash at the end"))]
+    #[schemars(extend("x-allowed" = "origins as browsers send them, such as `https://app.example.org` or `chrome-extension://ID`: a host in \
+        small letters, a port unless it is the usual one, and no slash at the end"))]
     pub origins: Vec<Origin>,
 }
 
@@ -34,9 +35,9 @@ impl FromStr for Origin {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_origin = Url::parse(text)
+        let is_page = Url::parse(text)
             .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text);
-        is_origin.then(|| Self(text.to_owned())).ok_or("not an origin")
+        (is_page || is_of_application(text)).then(|| Self(text.to_owned())).ok_or("not an origin")
     }
 }
 

@@ -58,7 +58,12 @@ impl IntegrationsApi for App {
         caller: Caller,
         Body(ProviderACredentials { login, password }): Body<ProviderACredentials>,
     ) -> Answered<Answer<ProviderConnection>> {
-        self.connect(&caller, Provider::A, Credentials::Login { login, password: password.into() }).await
+        self.connect(
+            &caller,
+            Provider::A,
+            Credentials::Login { login: login.trim().to_owned(), password: password.into() },
+        )
+        .await
     }
 
     async fn disconnect_provider_a_integration(&self, caller: Caller) -> Answered<NoContent> {
@@ -78,7 +83,7 @@ impl IntegrationsApi for App {
         caller: Caller,
         Body(ProviderBCredentials { api_key }): Body<ProviderBCredentials>,
     ) -> Answered<Answer<ProviderConnection>> {
-        self.connect(&caller, Provider::B, Credentials::Key(api_key.into())).await
+        self.connect(&caller, Provider::B, Credentials::Key(api_key.trim().into())).await
     }
 
     async fn disconnect_provider_b_integration(&self, caller: Caller) -> Answered<NoContent> {

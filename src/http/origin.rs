@@ -6,13 +6,17 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use common::{base_url::BaseUrl, urls::is_loopback};
+use common::{
+    base_url::BaseUrl,
+    urls::{is_loopback, is_of_application},
+};
 use pages::own_host;
 use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 use url::Url;
 
-/// The pages that may call the tool endpoint: the service's own, those listed, and on loopback every one there. They send tokens: no cookie
-/// counts at the tool endpoint.
+/// The pages that may call the tool endpoint: the service's own, those listed, and on loopback every one there. Applications and extensions
+/// with a scheme of their own may where such pages may: no site can make its name resolve to them. All send tokens: no cookie counts at
+/// the tool endpoint.
 #[derive(Debug, Clone)]
 pub struct OwnOrigins {
     /// The root of the tool endpoint.
@@ -53,14 +57,22 @@ impl OwnOrigins {
         if self.listed.iter().any(|listed| listed == text) {
             return true;
         }
+        if is_of_application(text) {
+            return self.loopback || self.tools.is_loopback() || self.pages.is_loopback();
+        }
         let Ok(origin) = Url::parse(text) else { return false };
         let names_a_user = text.contains('@');
         let is_bare = !names_a_user && origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
         let own_origin = origin.origin().ascii_serialization();
-        let may_be_here = |root: &BaseUrl| (self.loopback || root.is_loopback()) && is_loopback(&origin);
+        let may_be_here = |root: &BaseUrl| (self.loopback || root.is_loopback()) && is_here(&origin);
         let is_own = |root: &BaseUrl| own_origin == root.origin() || may_be_here(root);
         is_bare && origin.origin().is_tuple() && (is_own(&self.tools) || is_own(&self.pages))
     }
+}
+
+/// Returns whether an origin is on the reader's own machine. Names that end with `.localhost` are (RFC 6761 section 6.3).
+fn is_here(origin: &Url) -> bool {
+    is_loopback(origin) || origin.host_str().is_some_and(|host| host.ends_with(".localhost"))
 }
 
 fn refusal(name: &str, others: &str, root: &BaseUrl) -> poem::Error {
@@ -92,6 +104,14 @@ mod tests {
             (&open, "http://localhost.evil.example", false),
             (&open, "http://192.168.0.7:6274", false),
             (&open, "null", false),
+            (&open, "https://tauri.localhost", true),
+            (&open, "tauri://localhost", true),
+            (&open, "chrome-extension://abcdefghijklmnop", true),
+            (&open, "https://localhost.example", false),
+            (&here, "app://obsidian.md", true),
+            (&here, "http://app.localhost:3000", true),
+            (&public, "app://obsidian.md", false),
+            (&public, "https://tauri.localhost", false),
             (&here, "http://127.0.0.1:8080", true),
             (&here, "http://localhost:8080", true),
             (&here, "http://localhost:8081", true),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::round::whole_number;
 
 /// Returns `value` in the type of `schema`, where it can be read in it. Some models and clients write every value as text, and JSON Schema
-/// holds `1.0` for an integer.
+/// holds `1.0` for an integer. One object, or one text where a list of texts is expected, is a list of one.
 #[must_use]
 pub fn typed(schema: &Value, value: Value) -> Value {
     match (schema["type"].as_str().unwrap_or_default(), value) {
@@ -22,8 +22,10 @@ pub fn typed(schema: &Value, value: Value) -> Value {
         ("integer" | "number" | "array" | "object", Value::String(text)) => match strict_json::parse(text.as_bytes()) {
             Ok(Value::Null) => Value::Null,
             Ok(read) if !read.is_string() => typed(schema, read),
+            _ if schema["type"] == "array" && schema["items"]["type"] == "string" => Value::from(vec![text]),
             _ => Value::String(text),
         },
+        ("array", value @ Value::Object(_)) => Value::from(vec![typed(&schema["items"], value)]),
         (_, value) => value,
     }
 }

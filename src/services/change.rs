@@ -8,6 +8,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use common::{
     digest::{as_sent, opaque_tag_of},
+    plain_text::clean,
     random::Random,
 };
 use entity::user;
@@ -327,10 +328,16 @@ where
     Ok(())
 }
 
-/// Returns the name without surrounding white space, as it is stored.
+/// Returns the name as it is stored: without characters that nobody sees, and without surrounding white space.
 #[must_use]
 pub fn trimmed(name: &str) -> String {
-    name.trim().to_owned()
+    clean(name).trim().to_owned()
+}
+
+/// Returns the key by which names are compared.
+#[must_use]
+pub fn name_key(name: &str) -> String {
+    entity::key(&clean(name))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     audit::Event,
-    change::{Limit, MemberChange, Others, etag, trimmed},
+    change::{Limit, MemberChange, Others, etag, name_key, trimmed},
     classifications::conditions::stored_filters,
     users::Member,
 };
@@ -38,7 +38,7 @@ pub async fn one(db: &impl ConnectionTrait, member: &Member, id: Uuid) -> Result
 pub async fn create(change: &MemberChange, input: FilterPresetInput) -> Result<FilterPreset, Error> {
     let filters = stored_filters(input.filters).await?;
     let user_id = change.lock().await?.id;
-    let same_key = Column::NameKey.eq(entity::key(&input.name));
+    let same_key = Column::NameKey.eq(name_key(&input.name));
     let others = Entity::of_user(user_id);
     let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Filters)).await?;
     others.check_room(MAX_PRESETS)?;
@@ -48,7 +48,7 @@ pub async fn create(change: &MemberChange, input: FilterPresetInput) -> Result<F
         id: Set(change.new_id()),
         user_id: Set(user_id),
         name: Set(trimmed(&input.name)),
-        name_key: Set(entity::key(&input.name)),
+        name_key: Set(name_key(&input.name)),
         filters: Set(filters),
         created_at: Set(change.now),
         updated_at: Set(change.now),
@@ -61,7 +61,7 @@ pub async fn replace(change: &MemberChange, id: Uuid, input: FilterPresetInput) 
     let user_id = change.lock().await?.id;
     let row = change.current(Entity::one_of_user(user_id, id)).await?;
     let filters = stored_filters(input.filters).await?;
-    let same_key = Column::NameKey.eq(entity::key(&input.name));
+    let same_key = Column::NameKey.eq(name_key(&input.name));
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
     let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Filters)).await?;
     if filters.len() > row.filters.len() {
@@ -70,7 +70,7 @@ pub async fn replace(change: &MemberChange, id: Uuid, input: FilterPresetInput) 
     others.check_name(&input.name)?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
-    row.name_key = Set(entity::key(&input.name));
+    row.name_key = Set(name_key(&input.name));
     row.filters = Set(filters);
     row.updated_at = Set(change.now);
     to_api(&row.update(change.tx()).await?)

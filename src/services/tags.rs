@@ -25,7 +25,7 @@ use uuid::Uuid;
 use super::{
     access::{facts::covers, verified_email_key},
     audit::Event,
-    change::{AT_ONCE, Limit, MemberChange, Others, PropertyChange, etag, insert_all, trimmed},
+    change::{AT_ONCE, Limit, MemberChange, Others, PropertyChange, etag, insert_all, name_key, trimmed},
     properties,
     users::{self, Member},
 };
@@ -54,7 +54,7 @@ pub async fn one(db: &impl ConnectionTrait, member: &Member, id: Uuid, now: Date
 /// Creates a tag at the position requested, or at the end.
 pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error> {
     let user_id = change.lock().await?.id;
-    let same_key = Column::NameKey.eq(entity::key(&input.name));
+    let same_key = Column::NameKey.eq(name_key(&input.name));
     let others = Others::read(change.tx(), Entity::of_user(user_id), Some(same_key), None).await?;
     others.check_room(MAX_TAGS)?;
     others.check_name(&input.name)?;
@@ -67,7 +67,7 @@ pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error
         id: Set(change.new_id()),
         user_id: Set(user_id),
         name: Set(trimmed(&input.name)),
-        name_key: Set(entity::key(&input.name)),
+        name_key: Set(name_key(&input.name)),
         position: Set(position),
         created_at: Set(change.now),
         updated_at: Set(change.now),
@@ -83,7 +83,7 @@ pub async fn update(change: &MemberChange, id: Uuid, input: TagUpdate) -> Result
     if input.name.is_none() && input.order.is_none() {
         return Err(Error::invalid("body: changes nothing; send name, order or both"));
     }
-    let same_key = input.name.as_deref().map(|name| Column::NameKey.eq(entity::key(name)));
+    let same_key = input.name.as_deref().map(|name| Column::NameKey.eq(name_key(name)));
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
     let others = Others::read(change.tx(), others, same_key, None).await?;
     if let Some(name) = &input.name {
@@ -99,7 +99,7 @@ pub async fn update(change: &MemberChange, id: Uuid, input: TagUpdate) -> Result
     let mut row = row.into_active_model();
     if let Some(name) = input.name {
         row.name = Set(trimmed(&name));
-        row.name_key = Set(entity::key(&name));
+        row.name_key = Set(name_key(&name));
     }
     row.position = Set(to);
     row.updated_at = Set(change.now);

@@ -26,7 +26,16 @@ async fn ask_tools(caller: &Actor, headers: &[(&str, &str)]) -> Answer {
 async fn assistants_that_run_in_a_browser_reach_the_tool_endpoint_and_other_pages_do_not() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
-    for origin in ["https://claude.ai", "https://chatgpt.com", "https://vscode.dev", "http://localhost:6274"] {
+    for origin in [
+        "https://claude.ai",
+        "https://chatgpt.com",
+        "https://vscode.dev",
+        "http://localhost:6274",
+        "https://tauri.localhost",
+        "tauri://localhost",
+        "chrome-extension://abcdefghijklmnop",
+        "vscode-file://vscode-app",
+    ] {
         let answer = ask_tools(&owner, &[("origin", origin)]).await.expect(200);
         assert_eq!(answer.header("access-control-allow-origin"), origin);
         assert_eq!(answer.header("access-control-allow-credentials"), "");
@@ -51,9 +60,15 @@ async fn assistants_that_run_in_a_browser_reach_the_tool_endpoint_and_other_page
 
 #[tokio::test]
 async fn operators_choose_the_pages_that_reach_the_tool_endpoint() {
-    let app = TestApp::start(|config| config.mcp.origins = Some(vec!["https://own.example".parse().unwrap()])).await;
+    let listed = ["https://own.example", "app://obsidian.md"].map(|origin| origin.parse().unwrap());
+    let app = TestApp::start(|config| config.mcp.origins = Some(listed.to_vec())).await;
     let owner = app.actor("owner").await;
-    for (origin, status) in [("https://own.example", 200), ("https://claude.ai", 403), ("http://127.0.0.1:6274", 200)] {
+    for (origin, status) in [
+        ("https://own.example", 200),
+        ("app://obsidian.md", 200),
+        ("https://claude.ai", 403),
+        ("http://127.0.0.1:6274", 200),
+    ] {
         ask_tools(&owner, &[("origin", origin)]).await.expect(status);
     }
     let read = owner.send(Method::GET, "/api/properties", None, &[("origin", "https://any.example")]).await;

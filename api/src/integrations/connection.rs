@@ -101,7 +101,7 @@ pub enum CreditUnit {
 #[derive(Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields)]
 pub struct ProviderACredentials {
-    /// The API login.
+    /// The API login. Blanks around it are ignored.
     #[oai(validator(min_length = 1, max_length = 320, pattern = r"^[^\x00-\x1F\x7F:]+$"))]
     pub login: String,
     /// The API password.
@@ -113,8 +113,11 @@ pub struct ProviderACredentials {
 #[derive(Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProviderBCredentials {
-    /// The API key.
-    #[oai(write_only, validator(min_length = 1, max_length = 512, pattern = r"^[\x21-\x7E]+$"))]
+    /// The API key. White space around it is ignored.
+    #[oai(
+        write_only,
+        validator(min_length = 1, max_length = 512, pattern = r"^[\x09\x0A\x0D\x20]*[\x21-\x7E]+[\x09\x0A\x0D\x20]*$")
+    )]
     pub api_key: String,
 }
 

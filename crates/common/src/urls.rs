@@ -58,6 +58,20 @@ fn has_stray_password(url: &Url) -> bool {
     takes_users && (holds_more || url.fragment().is_some_and(|fragment| fragment.contains('@')))
 }
 
+/// Returns whether an `Origin` is that of an application or a browser extension with a scheme of its own, such as `tauri://localhost` or
+/// `chrome-extension://ID`. It is no web page: no name on the network leads to it.
+#[must_use]
+pub fn is_of_application(origin: &str) -> bool {
+    let Some((scheme, rest)) = origin.split_once("://") else { return false };
+    let is_own = !["http", "https", "ws", "wss", "ftp", "file", "data", "blob"].contains(&scheme);
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_lowercase())
+        && scheme.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte));
+    let (host, port) = rest.split_once(':').unwrap_or((rest, "1"));
+    let is_host = !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte));
+    is_own && is_scheme && is_host && port.parse::<u16>().is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +112,31 @@ mod tests {
             ("postgres://user:hunter2@127.0.0.1:notaport/db", "(an address that cannot be read)"),
         ] {
             assert_eq!(without_credentials(url), printed);
+        }
+    }
+
+    #[test]
+    fn applications_have_schemes_of_their_own() {
+        for (origin, expected) in [
+            ("tauri://localhost", true),
+            ("chrome-extension://abcdefghijklmnop", true),
+            ("moz-extension://2c127fa4-62c7-4ff5-b2d6-8b3f4b0b8d7e", true),
+            ("vscode-file://vscode-app", true),
+            ("app://obsidian.md", true),
+            ("capacitor://localhost:8080", true),
+            ("https://tauri.localhost", false),
+            ("http://localhost", false),
+            ("file:///etc/passwd", false),
+            ("file://", false),
+            ("null", false),
+            ("app://", false),
+            ("App://obsidian.md", false),
+            ("app://user@obsidian.md", false),
+            ("app://obsidian.md/", false),
+            ("app://obsidian.md:x", false),
+            ("://a", false),
+        ] {
+            assert_eq!(is_of_application(origin), expected, "{origin}");
         }
     }
 }

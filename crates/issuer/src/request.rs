@@ -194,9 +194,10 @@ fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
     let asks = scopes.contains(&OFFLINE_ACCESS);
     let scopes = if scopes.is_empty() { scope::parse(DEFAULT_SCOPE).unwrap_or_default() } else { scopes };
     let mut granted: Vec<_> = scopes.into_iter().filter(|scope| *scope != OFFLINE_ACCESS).collect();
-    // A client that registered the refresh_token grant gets refresh tokens: offline_access is a word of OpenID Connect, not of OAuth. One
-    // that did not register it gets none.
-    if client.refreshes && (asks || !is_built_in(&client.id)) {
+    // A client that registered the refresh_token grant gets refresh tokens, because offline_access is a word of OpenID Connect, not of OAuth.
+    // One that asks for offline_access gets them, too. An application of the service has to do both.
+    let refreshes = if is_built_in(&client.id) { client.refreshes && asks } else { client.refreshes || asks };
+    if refreshes {
         granted.push(OFFLINE_ACCESS);
     }
     Ok(scope::parse(&granted.join(" ")).unwrap_or_default().join(" "))

@@ -20,11 +20,12 @@ use super::{
 
 /// Time to keep expired codes and grants, so that a replay is still recognised.
 const KEEP: TimeDelta = TimeDelta::days(1);
-/// A registered client without a sign-in for this long is deleted.
+/// A registered client that nobody has allowed is deleted after this long.
 const KEEP_UNUSED_CLIENT: TimeDelta = TimeDelta::days(30);
 /// The same limit while more than half of the allowed clients exist, so that a flood of registrations does not block others.
 const KEEP_UNUSED_CLIENT_IN_A_FLOOD: TimeDelta = TimeDelta::days(1);
-/// A consent to the client of a metadata document that was neither given nor used for this long is forgotten. Uses are known as long.
+/// A consent that was neither given nor used for this long is forgotten: that to the client of a metadata document, and that to a registered
+/// client with the client. Uses are known as long.
 const KEEP_UNUSED_CONSENT: TimeDelta = TimeDelta::days(180);
 
 impl IdentityProvider {
@@ -51,11 +52,19 @@ impl IdentityProvider {
         let count = oauth_client::Entity::find().filter(registered.clone()).count(db).await?;
         let flooded = count > MAX_CLIENTS / 2;
         let keep = if flooded { KEEP_UNUSED_CLIENT_IN_A_FLOOD } else { KEEP_UNUSED_CLIENT };
-        let in_use = Query::select().column(oauth_grant::Column::ClientId).from(oauth_grant::Entity).to_owned();
+        let granted = Query::select().column(oauth_grant::Column::ClientId).from(oauth_grant::Entity).to_owned();
+        let allowed = Query::select()
+            .column(consent::Column::ClientId)
+            .from(consent::Entity)
+            .and_where(consent::Column::UpdatedAt.gte(now - KEEP_UNUSED_CONSENT))
+            .to_owned();
+        let used = Query::select().column(client_use::Column::ClientId).from(client_use::Entity).to_owned();
         let clients = oauth_client::Entity::delete_many()
             .filter(registered)
             .filter(oauth_client::Column::CreatedAt.lt(now - keep))
-            .filter(oauth_client::Column::Id.not_in_subquery(in_use));
+            .filter(oauth_client::Column::Id.not_in_subquery(granted))
+            .filter(oauth_client::Column::Id.not_in_subquery(allowed))
+            .filter(oauth_client::Column::Id.not_in_subquery(used));
         deleted += clients.exec(db).await?.rows_affected;
         deleted += self.forget_clients_that_are_gone().await?;
         Ok(deleted + self.forget_unused_consents(now).await?)

@@ -16,7 +16,7 @@ use crate::{
     services::{
         access::PropertyAccess,
         audit::Event,
-        change::{PropertyChange, insert_all, trimmed},
+        change::{PropertyChange, insert_all, name_key, trimmed},
     },
 };
 
@@ -48,7 +48,7 @@ impl Extended {
     async fn of(db: &impl ConnectionTrait, property_id: Uuid, input: BrandedKeywordsInput) -> Result<Self, Error> {
         let before = Entity::of_property(property_id).all(db).await?;
         let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
-        let fresh = input.keywords.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
+        let fresh = input.keywords.into_iter().filter(|keyword| known.insert(name_key(keyword)));
         let fresh: Vec<String> = fresh.map(|keyword| trimmed(&keyword)).collect();
         let all: Vec<&str> = before.iter().map(|row| &row.keyword).chain(&fresh).map(String::as_str).collect();
         if all.len() > MAX_KEYWORDS {
@@ -76,7 +76,7 @@ pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result
         .map(|keyword| branded_keyword::Model {
             id: change.new_id(),
             property_id,
-            keyword_key: entity::key(&keyword),
+            keyword_key: name_key(&keyword),
             keyword,
             created_at: change.now,
         })
@@ -98,7 +98,7 @@ pub async fn preview(
 /// Removes a keyword, ignoring case.
 pub async fn remove(change: &PropertyChange, keyword: &str) -> Result<(), Error> {
     let property_id = change.lock().await?;
-    let named = Column::KeywordKey.eq(entity::key(keyword));
+    let named = Column::KeywordKey.eq(name_key(keyword));
     let removed =
         Entity::delete_many().filter(Column::PropertyId.eq(property_id)).filter(named).exec(change.tx()).await?;
     if removed.rows_affected == 0 {

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::{
     access::{Authors, PropertyAccess},
     audit::Event,
-    change::{Limit, Others, PropertyChange, etag, trimmed},
+    change::{Limit, Others, PropertyChange, etag, name_key, trimmed},
 };
 use crate::error::Error;
 
@@ -70,7 +70,7 @@ pub async fn create<C: Shown>(change: &PropertyChange, content: impl Into<Conten
         created_by: Set(Some(change.by.user_id())),
         kind: Set(C::KIND),
         name: Set(trimmed(&content.name)),
-        name_key: Set(entity::key(&content.name)),
+        name_key: Set(name_key(&content.name)),
         color: Set(content.color),
         conditions: Set(conditions),
         created_at: Set(change.now),
@@ -88,7 +88,7 @@ pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl 
     check_place::<C>(change.tx(), property_id, &content.name, &conditions, Some(&row)).await?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&content.name));
-    row.name_key = Set(entity::key(&content.name));
+    row.name_key = Set(name_key(&content.name));
     row.color = Set(content.color);
     row.conditions = Set(conditions);
     row.updated_at = Set(change.now);
@@ -111,7 +111,7 @@ async fn check_place<C: Shown>(
     conditions: &str,
     replaced: Option<&classification::Model>,
 ) -> Result<(), Error> {
-    let same_key = Column::NameKey.eq(entity::key(name));
+    let same_key = Column::NameKey.eq(name_key(name));
     let mut others = Entity::of_property(property_id, C::KIND);
     if let Some(row) = replaced {
         others = others.filter(Column::Id.ne(row.id));

@@ -33,9 +33,9 @@ async fn a_public_client_is_registered_with_defaults_filled_in() {
     assert_eq!(client["redirect_uris"], json!([REDIRECT_URI]));
     assert_eq!(client["client_id_issued_at"], super::start_time().timestamp());
     assert!(client.get("client_secret").is_none() && client.get("unknown").is_none());
-    // Without the refresh_token grant, offline_access is omitted.
+    // Neither the refresh_token grant nor offline_access was asked for.
     let id = client["client_id"].as_str().unwrap();
-    let code = issuer.code(id, &[]).await;
+    let code = issuer.code(id, &[("scope", "openid profile email")]).await;
     let tokens = issuer.redeem(id, &code, &[]).await.json();
     assert_eq!(tokens["scope"], format!("openid profile email {EVERY_RIGHT}"));
     assert!(tokens.get("refresh_token").is_none());
@@ -174,6 +174,27 @@ async fn unused_clients_go_early_when_there_are_many() {
     }
 }
 
+/// Clients register without any grant type, and rely on the scope.
+#[tokio::test]
+async fn a_client_that_asks_to_stay_signed_in_gets_a_refresh_token_whatever_it_registered() {
+    let issuer = TestIssuer::start().await;
+    for (grants, scope, stays) in [
+        (json!(null), "search:read offline_access", true),
+        (json!(["authorization_code"]), "openid offline_access", true),
+        (json!(null), "search:read", false),
+        (json!(["authorization_code", "refresh_token"]), "search:read", true),
+    ] {
+        let metadata = json!({ "redirect_uris": [REDIRECT_URI], "grant_types": grants });
+        let client = text(&register(&issuer, &metadata).await.json(), "client_id").to_owned();
+        let code = issuer.code(&client, &[("scope", scope)]).await;
+        let tokens = issuer.redeem(&client, &code, &[]).await.json();
+        assert_eq!(tokens["refresh_token"].is_string(), stays, "{grants} {scope}: {tokens}");
+        if stays {
+            assert_eq!(issuer.refresh(&client, text(&tokens, "refresh_token")).await.status, 200);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_consent_goes_with_its_client_and_not_before() {
     let issuer = TestIssuer::without_demo_people().await;
@@ -182,9 +203,12 @@ async fn a_consent_goes_with_its_client_and_not_before() {
     browser.enter(&client, ANN, PASSWORD).await;
     browser.allow(&client, &[]).await;
     let consents = async || consent::Entity::find().all(&issuer.db).await.unwrap().len();
-    issuer.hand.advance(TimeDelta::days(29));
-    issuer.provider.sweep().await.unwrap();
-    assert_eq!(consents().await, 1, "the client is still registered");
+    flood(&issuer, MAX_CLIENTS / 2).await;
+    for days in [29, 2, 148] {
+        issuer.hand.advance(TimeDelta::days(days));
+        issuer.provider.sweep().await.unwrap();
+        assert_eq!(consents().await, 1, "a person allowed the client, so it is still registered");
+    }
     issuer.hand.advance(TimeDelta::days(2));
     issuer.provider.sweep().await.unwrap();
     assert_eq!(consents().await, 0);

@@ -77,6 +77,12 @@ async fn text_means_the_value_that_it_writes() {
             json!({ "dimensions": ["query"], "filters": [filter], "limit": 3, "offset": 2 }),
             json!({ "dimensions": "[\"query\"]", "filters": [filter.to_string()], "limit": "3", "offset": "2" }),
         ),
+        (
+            "get_performance",
+            json!({ "dimensions": ["query"], "limit": 3 }),
+            json!({ "dimensions": "query", "limit": 3 }),
+        ),
+        ("get_countries", json!({ "filters": [filter] }), json!({ "filters": filter })),
         ("list_records/annotations", json!({ "includeSystem": true }), json!({ "includeSystem": "True" })),
         ("list_records/annotations", json!({ "includeSystem": true }), json!({ "includeSystem": 1 })),
         ("list_records/annotations", json!({}), json!({ "includeSystem": "0" })),

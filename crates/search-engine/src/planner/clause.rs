@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use api::models::{FilterCondition, FilterDimension, FilterOperator as Operator};
-use unicode_normalization::{UnicodeNormalization as _, is_nfc};
+use api::models::{FilterCondition, FilterOperator as Operator};
 
+use super::spelling::spellings;
 use crate::{
     keys::alternation,
     matching::list_items,
@@ -53,8 +53,7 @@ impl Clause {
         Self([Alternative::Pattern(expression.to_owned())].into())
     }
 
-    /// The clause of a condition, and whether the condition requires it. A query satisfies it in the spelling of the condition or in
-    /// the composed one (Unicode NFC): some keyboards and file systems write `é` as two characters, and people search with one.
+    /// The clause of a condition, and whether the condition requires it.
     pub fn of(condition: &FilterCondition) -> (Self, bool) {
         let value = || vec![condition.value.clone()];
         let (values, alternative): (Vec<String>, fn(String) -> Alternative) = match condition.operator {
@@ -63,10 +62,8 @@ impl Clause {
             Operator::MatchesRegex => (value(), Alternative::Pattern),
             Operator::OrList => (list_items(&condition.value), Alternative::Exact),
         };
-        let is_text = condition.dimension == FilterDimension::Query && condition.operator != Operator::MatchesRegex;
-        let composed = values.iter().filter(|value| is_text && !is_nfc(value)).map(|value| value.nfc().collect());
-        let spellings: Vec<String> = values.iter().cloned().chain(composed).collect();
-        (Self(spellings.into_iter().map(alternative).collect()), condition.operator != Operator::NotContains)
+        let spellings = values.iter().flat_map(|value| spellings(condition, value));
+        (Self(spellings.map(alternative).collect()), condition.operator != Operator::NotContains)
     }
 
     /// Either clause.

@@ -12,6 +12,7 @@ mod clause;
 mod formula;
 mod search;
 mod space;
+mod spelling;
 mod texts;
 mod trees;
 mod values;

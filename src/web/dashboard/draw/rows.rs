@@ -188,13 +188,13 @@ pub fn page_name(pages: &Pages, address: &str) -> Markup {
     html! { bdi dir="ltr" { @for (index, part) in shown.split_inclusive('/').enumerate() { @if index > 1 { wbr; } (part) } } }
 }
 
-/// Draws a row as a link to the question about it, on `page` or on this one.
+/// Draws a row as a link to the question about it, on `page` or on this one. A browser that translates the page leaves it as it is.
 fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, name: &Markup) -> Markup {
     let title = title(table, key);
     html! {
         @match view.narrowed(page, table.dimension(), key) {
-            Some(link) => a href=(link) title=(title) { (name) },
-            None => span title=(title) { (name) },
+            Some(link) => a href=(link) title=(title) translate="no" { (name) },
+            None => span title=(title) translate="no" { (name) },
         }
     }
 }
@@ -271,6 +271,17 @@ mod tests {
         assert_eq!(page("https://www.example.com/a/%D7%A9/b?c=d"), r#"<bdi dir="ltr">/a/<wbr>ש/<wbr>b?c=d</bdi>"#);
         let long = page(&format!("https://www.example.com/{}", "\u{e9}".repeat(2_000)));
         assert_eq!(long.chars().filter(|letter| *letter == 'é').count(), LONGEST_NAME - 1);
+    }
+
+    #[test]
+    fn rows_are_not_translated() {
+        let view = View::read("/p/1", "", &[]).unwrap();
+        for link in [
+            query_link(&view, "gift"),
+            page_link(&view, &Pages::of(["https://a.example/gift"]), "https://a.example/gift"),
+        ] {
+            assert!(link.into_string().contains(r#" translate="no">"#));
+        }
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn finding(
     table: Table,
     mut question: Vec<(&'static str, String)>,
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
-    if let Some(text) = view.text("find") {
+    if let Some(text) = view.text("find").map(str::trim).filter(|text| !text.is_empty()) {
         let filters = view.finding(table.dimension(), text)?;
         question.retain(|(name, _)| *name != "filters");
         question.push(("filters", filters));

@@ -118,6 +118,30 @@ async fn letters_of_a_condition_on_queries_may_be_written_in_parts() {
     }
 }
 
+/// Clipboards, chats and spreadsheets add what nobody sees.
+#[tokio::test]
+async fn pasted_values_are_read_as_the_search_engine_writes_them() {
+    let (name, url) = SITES[1];
+    let asker = Asker::of(shared(), name, url).await;
+    for (dimension, operator, plain, pasted) in [
+        ("query", "contains", "caf\u{e9} stove", "caf\u{e9}\u{a0}stove"),
+        ("query", "contains", "caf\u{e9} stove", "caf\u{e9}  stove\u{200b}"),
+        ("query", "not_contains", "caf\u{e9} stove", "\u{feff}caf\u{e9}\tstove"),
+        ("query", "equals", "caf\u{e9} stove 50% off", " caf\u{e9} stove 50% off\r\n"),
+        ("query", "or_list", "caf\u{e9} stove 50% off,x", "caf\u{e9}\u{ad} stove 50% off,\u{200b}x"),
+        ("page", "contains", "/", "/\n"),
+    ] {
+        let ask = async |value: &str| {
+            let wish = Wish { dimension, operator, value: value.to_owned(), or: false };
+            let filters = Value::from(vec![wish.json()]).to_string();
+            asker.window(DAY, DAY, &[("filters", &filters)]).await["data"].clone()
+        };
+        let (expected, read) = (ask(plain).await, ask(pasted).await);
+        assert!(Sum::said(&expected["totals"]).impressions > 0, "{operator} {plain}");
+        assert_eq!(read, expected, "{dimension} {operator} {pasted:?}");
+    }
+}
+
 #[tokio::test]
 async fn both_windows_of_a_comparison_are_exact() {
     const BEFORE: &str = "2026-09-29";
