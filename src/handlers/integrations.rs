@@ -3,6 +3,7 @@
 use api::{
     answer::{Answer, Answered, NoContent, Rendered},
     body::Body,
+    error::ApiError,
     integrations::{
         BacklinksAnswer, BacklinksParams, IntegrationsApi, IntegrationsStatus, KeywordResearchAnswer,
         KeywordResearchParams, Provider, ProviderACredentials, ProviderBCredentials, ProviderConnection,
@@ -83,7 +84,15 @@ impl IntegrationsApi for App {
         caller: Caller,
         Body(ProviderBCredentials { api_key }): Body<ProviderBCredentials>,
     ) -> Answered<Answer<ProviderConnection>> {
-        self.connect(&caller, Provider::B, Credentials::Key(api_key.trim().into())).await
+        let key = api_key.trim();
+        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(ApiError::invalid(
+                "apiKey",
+                "must be printable ASCII without blanks; copy it again from the provider",
+            )
+            .into());
+        }
+        self.connect(&caller, Provider::B, Credentials::Key(key.into())).await
     }
 
     async fn disconnect_provider_b_integration(&self, caller: Caller) -> Answered<NoContent> {

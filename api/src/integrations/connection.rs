@@ -113,11 +113,8 @@ pub struct ProviderACredentials {
 #[derive(Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProviderBCredentials {
-    /// The API key. White space around it is ignored.
-    #[oai(
-        write_only,
-        validator(min_length = 1, max_length = 512, pattern = r"^[\x09\x0A\x0D\x20]*[\x21-\x7E]+[\x09\x0A\x0D\x20]*$")
-    )]
+    /// The API key: printable ASCII. White space around it is ignored.
+    #[oai(write_only, validator(min_length = 1, max_length = 512))]
     pub api_key: String,
 }
 

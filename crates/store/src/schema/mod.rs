@@ -115,7 +115,8 @@ async fn due(db: &impl ConnectionTrait, mut known: Migrations) -> Result<Migrati
     let has_replicas = db.get_database_backend() == DbBackend::Postgres && !applied.is_empty();
     known.retain(|migration| {
         let is_applied = applied.iter().any(|one| one.name == migration.name());
-        !is_applied && !(has_replicas && is_put_off(migration.name(), &applied))
+        let waits = has_replicas && is_put_off(migration.name(), &applied);
+        !is_applied && !waits
     });
     Ok(known)
 }
