@@ -1,4 +1,7 @@
 //! The gates before the search engine, shared by all replicas. A request passes those of its account, of the service and of its site.
+//!
+//! Each gate has a line. A request waits in the line of the gate that refused it, and in no other, so it holds up nobody at its other gates.
+//! Its next try begins at that gate.
 
 use std::{
     sync::{
@@ -23,6 +26,18 @@ const AHEAD: Duration = Duration::from_millis(250);
 /// The time for which a request counts as in flight if nobody says that it has ended.
 const IN_FLIGHT: Duration = Duration::from_secs(30);
 
+/// The time for which a request keeps its place in a line without a try.
+const LEASE: Duration = Duration::from_secs(3);
+
+/// The longest pause before the next try, much shorter than the lease.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The pause before the next try for each request that comes before, where one in flight must end first.
+const FULL: Duration = Duration::from_millis(40);
+
+/// The longest of those pauses.
+const LONGEST_FULL: Duration = Duration::from_millis(120);
+
 /// The pause before it is said again that a request has ended, while Redis is away.
 const LEAVE_AGAIN: Duration = Duration::from_millis(250);
 
@@ -46,6 +61,8 @@ pub struct Gate {
     pub begins_with: f64,
     /// The most requests in flight of each of its sets.
     pub in_flight: Vec<(&'static str, u32)>,
+    /// The person whose requests yield to others' beyond half of the speed of the first bucket.
+    pub person: Option<String>,
 }
 
 /// The gates of all replicas.
@@ -61,17 +78,29 @@ pub struct Gates {
 pub enum Entry {
     /// It passes, and starts after this time.
     Passed(Passed, Duration),
-    /// It may ask again after this time.
-    Wait(Duration),
-    /// One in flight must end first.
-    Full,
+    /// Its turn comes after the first time. It tries again after the second.
+    Wait(Duration, Duration),
+    /// One in flight must end first. It tries again after this time.
+    Full(Duration),
 }
 
-/// A request that has passed. Dropping it notes that it has ended.
+/// A request before its gates. Dropping it leaves the line that it is in.
+pub struct Waiting {
+    gates: Gates,
+    /// Its name in lines.
+    name: String,
+    /// Its gates, in the order in which it tries them.
+    order: Vec<Gate>,
+    /// The line that it may be in.
+    line: Option<String>,
+}
+
+/// A request that has passed. Dropping it notes that it has ended, or gives back what it took before it has passed all gates.
 pub struct Passed {
     gates: Gates,
     request: String,
     through: Vec<Gate>,
+    has_passed: bool,
     /// When it starts, in microseconds of Redis' clock.
     starts_at: i64,
 }
@@ -87,49 +116,22 @@ impl Gates {
         self.replicas.count()
     }
 
-    /// Lets a request through all `gates`, or none. `None` if Redis is away. A call that was not answered may have been made, so the
-    /// request then leaves that gate as well.
-    pub async fn enter(&self, gates: Vec<Gate>) -> Option<Entry> {
-        let request = format!("{}:{}", self.replicas.me, self.requests.fetch_add(1, Ordering::Relaxed));
-        let mut passed = Passed { gates: self.clone(), request, through: Vec::new(), starts_at: 0 };
-        let mut longest = Duration::ZERO;
-        for gate in gates {
-            let Some((verdict, micros, now)) = self.enter_one(&passed.request, &gate).await else {
-                passed.through.push(gate);
-                passed.give_back();
-                return None;
-            };
-            let wait = Duration::from_micros(micros);
-            let refusal = match verdict {
-                1 => None,
-                0 => Some(Entry::Wait(wait)),
-                _ => Some(Entry::Full),
-            };
-            if let Some(refusal) = refusal {
-                passed.give_back();
-                return Some(refusal);
-            }
-            passed.through.push(gate);
-            longest = longest.max(wait);
-            passed.starts_at = now + i64::try_from(longest.as_micros()).unwrap_or_default();
-        }
-        Some(Entry::Passed(passed, longest))
+    /// A request that passes all `gates` or none, and tries them in this order first.
+    #[must_use]
+    pub fn line_up(&self, gates: Vec<Gate>) -> Waiting {
+        Waiting { gates: self.clone(), name: self.id(), order: gates, line: None }
     }
 
-    async fn enter_one(&self, request: &str, gate: &Gate) -> Option<(i8, u64, i64)> {
-        let mut script = ENTER.prepare_invoke();
-        script.key(self.mark(request, gate));
-        for name in self.keys(gate) {
-            script.key(name);
+    /// An id that no other request of any replica has.
+    fn id(&self) -> String {
+        format!("{}:{}", self.replicas.me, self.requests.fetch_add(1, Ordering::Relaxed))
+    }
+
+    async fn leave_line(&self, name: &str, gate: &str) {
+        for of_line in ["line", "leases"] {
+            // A place whose call is lost ends with its lease.
+            let _ = self.link.command::<i64>(redis::cmd("ZREM").arg(self.names.gate(gate, of_line)).arg(name)).await;
         }
-        script.arg(micros(AHEAD)).arg(request).arg(micros(IN_FLIGHT)).arg(gate.buckets.len());
-        for (_, most) in &gate.buckets {
-            script.arg(most.burst).arg(most.per_second).arg(gate.begins_with);
-        }
-        for (_, most) in &gate.in_flight {
-            script.arg(*most);
-        }
-        self.link.script(&script).await
     }
 
     /// The key that remembers that a request has passed a gate, or left it.
@@ -174,6 +176,81 @@ impl Gates {
     }
 }
 
+impl Waiting {
+    /// Tries to pass all gates. `late` is how much later than now its place in a line is, in microseconds. `None` if Redis is away. A call
+    /// that was not answered may have been made, so the request then leaves that gate as well.
+    pub async fn enter(&mut self, late: i64) -> Option<Entry> {
+        let (gates, request) = (self.gates.clone(), self.gates.id());
+        let mut passed = Passed { gates, request, through: Vec::new(), has_passed: false, starts_at: 0 };
+        let mut longest = Duration::ZERO;
+        for at in 0..self.order.len() {
+            let gate = self.order[at].clone();
+            self.line = Some(gate.of.clone());
+            passed.through.push(gate.clone());
+            let (verdict, answer, now) = self.enter_one(&passed.request, &gate, late).await?;
+            self.order[at].person = None;
+            if verdict != 1 {
+                passed.through.pop();
+                self.order[..=at].rotate_right(1);
+                return Some(refusal(verdict, answer));
+            }
+            self.line = None;
+            longest = longest.max(Duration::from_micros(answer));
+            passed.starts_at = now + i64::try_from(longest.as_micros()).unwrap_or_default();
+        }
+        passed.has_passed = true;
+        Some(Entry::Passed(passed, longest))
+    }
+
+    /// The gate that it tries first: the one that refused it last.
+    #[must_use]
+    pub fn first(&self) -> Option<&str> {
+        self.order.first().map(|gate| &*gate.of)
+    }
+
+    async fn enter_one(&self, request: &str, gate: &Gate, late: i64) -> Option<(i8, u64, i64)> {
+        let Gates { link, names, .. } = &self.gates;
+        let mut script = ENTER.prepare_invoke();
+        script.key(self.gates.mark(request, gate));
+        for of_line in ["line", "leases", "persons"] {
+            script.key(names.gate(&gate.of, of_line));
+        }
+        for name in self.gates.keys(gate) {
+            script.key(name);
+        }
+        script.arg(micros(AHEAD)).arg(request).arg(micros(IN_FLIGHT)).arg(gate.buckets.len());
+        let person = gate.person.as_ref().map(|person| names.person(person));
+        script.arg(&self.name).arg(late).arg(micros(LEASE)).arg(person.unwrap_or_default());
+        for (_, most) in &gate.buckets {
+            script.arg(most.burst).arg(most.per_second).arg(gate.begins_with);
+        }
+        for (_, most) in &gate.in_flight {
+            script.arg(*most);
+        }
+        link.script(&script).await
+    }
+}
+
+fn refusal(verdict: i8, answer: u64) -> Entry {
+    if verdict == 0 {
+        let turn = Duration::from_micros(answer);
+        // It passes at any time in the second half.
+        return Entry::Wait(turn, turn.saturating_sub(AHEAD / 2).min(LONGEST));
+    }
+    let before = u32::try_from(answer).unwrap_or(u32::MAX);
+    Entry::Full(FULL.saturating_mul(before.saturating_add(1)).min(LONGEST_FULL))
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(line) = self.line.take() else { return };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (gates, name) = (self.gates.clone(), std::mem::take(&mut self.name));
+            runtime.spawn(async move { gates.leave_line(&name, &line).await });
+        }
+    }
+}
+
 impl Passed {
     /// Lets the speed of the gates grow after a success, or halves it after a refusal. Returns whether a speed was halved.
     pub async fn note(&self, success: bool) -> bool {
@@ -182,10 +259,6 @@ impl Passed {
             halved |= self.gates.adapt(gate, self.starts_at, success).await;
         }
         halved
-    }
-
-    fn give_back(mut self) {
-        self.end(true);
     }
 
     fn end(&mut self, gives_back: bool) {
@@ -208,6 +281,6 @@ impl Passed {
 
 impl Drop for Passed {
     fn drop(&mut self) {
-        self.end(false);
+        self.end(!self.has_passed);
     }
 }

@@ -26,7 +26,7 @@ use common::{clock::Clock, random::Random, secrets::Secrets};
 
 pub use self::{
     claim::Urgency,
-    gates::{Entry, Gate, Gates, Most, Passed},
+    gates::{Entry, Gate, Gates, Most, Passed, Waiting},
     limits::{Counted, Limits},
     link::Use,
     news::News,

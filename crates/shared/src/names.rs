@@ -64,6 +64,12 @@ impl Names {
         format!("{}:l:{}", self.start, short(caller))
     }
 
+    /// A person in the line of a gate. It names nobody.
+    #[must_use]
+    pub fn person(&self, person: &str) -> String {
+        short(&format!("{} {person}", self.start))
+    }
+
     /// Something at a gate. All names of one gate have the same hash tag, so a cluster keeps them together.
     #[must_use]
     pub fn gate(&self, gate: &str, what: &str) -> String {

@@ -83,8 +83,8 @@ impl SearchData {
     pub fn site(&self, access: &ReadableProperty) -> Result<SearchSite, Error> {
         let account = access.account().clone();
         let site = SearchSite::new(self, access.property(), account, access.responsible())?;
-        let lane = if access.reader().is_some() { Lane::Own } else { Lane::Shared };
-        Ok(SearchSite { asker: Asker::new(lane), ..site })
+        let asker = access.reader().map_or_else(|| Asker::new(Lane::Shared), Asker::person);
+        Ok(SearchSite { asker, ..site })
     }
 
     /// Returns the credentials of an account. `by` is the person whose account it is.

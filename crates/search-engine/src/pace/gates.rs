@@ -1,7 +1,10 @@
 //! The gates before the search engine. It counts by site, by account and in total, so a request passes all gates at once or none.
 //! No request holds capacity at one gate while it waits for another.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -23,6 +26,9 @@ pub const SHARED_SPEED: u32 = 2;
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
 
+/// The number of an account's last requests that a person's share is taken of. It is odd, so only one person has more than half.
+pub const RECENT: usize = 15;
+
 /// Time between two sweeps, which drop unused gates.
 const SWEEP: Duration = Duration::from_mins(1);
 
@@ -35,6 +41,8 @@ pub struct Way {
     pub site: SiteUrl,
     /// The lane of the request.
     pub lane: Lane,
+    /// The person of the request.
+    pub person: Option<Uuid>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -74,6 +82,8 @@ impl Counter {
 struct Gate {
     all: Counter,
     shared: Counter,
+    /// The persons of an account's last requests.
+    persons: VecDeque<Option<Uuid>>,
 }
 
 impl Gate {
@@ -84,13 +94,18 @@ impl Gate {
             bucket: pace.bucket / SHARED_SPEED,
             refill_per_second: pace.refill_per_second / SHARED_SPEED,
         };
-        Self { all: Counter::new(pace, now), shared: Counter::new(part, now) }
+        Self { all: Counter::new(pace, now), shared: Counter::new(part, now), persons: VecDeque::new() }
     }
 
     fn used_up(pace: Pace, at: Instant) -> Self {
         let mut gate = Self::new(pace, at);
         gate.use_up(at);
         gate
+    }
+
+    fn note_person(&mut self, person: Option<Uuid>) {
+        self.persons.truncate(RECENT - 1);
+        self.persons.push_front(person);
     }
 
     fn use_up(&mut self, at: Instant) {
@@ -174,10 +189,19 @@ impl Gates {
             counter.in_flight += 1;
         });
         self.quotas(now).iter_mut().for_each(|quota| quota.pour(now));
+        if let Some(gate) = self.known.get_mut(&Key::Account(way.account)) {
+            gate.note_person(way.person);
+        }
         if self.swept_at.is_none_or(|swept_at| now >= swept_at + SWEEP) {
             self.swept_at = Some(now);
             self.known.retain(|_, gate| !(gate.all.is_idle(now) && gate.shared.is_idle(now)));
         }
+    }
+
+    /// Returns whether the person has more than half of the account's last requests.
+    pub fn has_half(&self, way: &Way) -> bool {
+        let gate = self.known.get(&Key::Account(way.account)).filter(|_| way.person.is_some());
+        gate.is_some_and(|gate| gate.persons.iter().filter(|person| **person == way.person).count() > RECENT / 2)
     }
 
     /// Records that a request ended.

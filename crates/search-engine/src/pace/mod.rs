@@ -141,20 +141,32 @@ impl Question {
     }
 }
 
-/// The lane and the question of a request.
+/// The lane, the question and the person of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {
     /// The lane.
     pub lane: Lane,
     /// The question.
     pub question: Question,
+    /// The person who waits, if it is not the reader of a share link.
+    pub person: Option<Uuid>,
 }
 
 impl Asker {
-    /// A new question in `lane`.
+    /// A new question in `lane`, of nobody in particular.
     #[must_use]
     pub fn new(lane: Lane) -> Self {
-        Self { lane, question: Question::unique() }
+        Self { lane, question: Question::unique(), person: None }
+    }
+
+    /// A new question of a person.
+    #[must_use]
+    pub fn person(person: Uuid) -> Self {
+        Self { person: Some(person), ..Self::new(Lane::Own) }
+    }
+
+    fn way(self, account: Uuid, site: &SiteUrl) -> Way {
+        Way { account, site: site.clone(), lane: self.lane, person: self.person }
     }
 }
 
@@ -213,7 +225,7 @@ impl Pacer {
         deadline: Instant,
     ) -> Result<Permit, TooLate> {
         let _waiting = self.meter.begin(asker.lane.name());
-        let way = Way { account, site: site.clone(), lane: asker.lane };
+        let (way, since) = (asker.way(account, site), Instant::now());
         let (wake, woken) = oneshot::channel();
         let ticket = self.with(|state, now| {
             let (turn, of_quotas) = state.turns.turn(&way, asker.question, now);
@@ -226,7 +238,7 @@ impl Pacer {
         // Cannot fail: the queue keeps the sender until the request starts.
         let _ = woken.await;
         if let Some(together) = &self.together {
-            permit.together = Some(Arc::new(together.pass(&permit.way, deadline).await?));
+            permit.together = Some(Arc::new(together.pass(&permit.way, since, deadline).await?));
         }
         permit.started = Some(Instant::now());
         Ok(permit)
@@ -283,7 +295,7 @@ impl Pacer {
 impl Pacer {
     /// The current burst of `asker`.
     pub fn burst(&self, account: Uuid, site: &SiteUrl, asker: Asker) -> f64 {
-        let way = Way { account, site: site.clone(), lane: asker.lane };
+        let way = asker.way(account, site);
         self.with(|state, now| state.turns.gates().speed(&way, now).burst)
     }
 }

@@ -11,15 +11,18 @@ use shared::{Entry, Gate, Gates as SharedGates, Most, Passed};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    Lane, Pace, TooLate,
+    Lane, Pace, Quota, TooLate,
     bucket::START,
     gates::{Gates, SHARED_IN_FLIGHT, SHARED_SPEED, Way},
 };
 
-/// The pause before a request asks again where one in flight must end first.
+/// The gate of all requests together.
+const SERVICE: &str = "service";
+
+/// The pause before a request asks this replica's part again where one in flight must end first.
 const FULL: Duration = Duration::from_millis(40);
 
-/// The longest pause before a request asks again.
+/// The longest pause before a request asks this replica's part again.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The pace of all replicas.
@@ -54,13 +57,16 @@ impl Together {
         Self { shared, pace, part: Arc::new(Mutex::new(part)) }
     }
 
-    /// Waits until a request may start.
+    /// Waits until a request that was made at `since` may start.
     ///
     /// # Errors
     /// People would wait until after `deadline`.
-    pub async fn pass(&self, way: &Way, deadline: Instant) -> Result<PassedTogether, TooLate> {
+    pub async fn pass(&self, way: &Way, since: Instant, deadline: Instant) -> Result<PassedTogether, TooLate> {
+        let mut waiting = self.shared.line_up(self.gates(way));
         loop {
-            let entry = self.shared.enter(self.gates(way)).await;
+            // Whoever came first is before, on whichever replica. The background yields.
+            let (yields, waited) = (micros(way.lane.courtesy()), micros(since.elapsed()));
+            let entry = waiting.enter(yields - waited).await;
             if entry.is_some() {
                 self.part().together_at = Some(Instant::now());
             }
@@ -69,12 +75,15 @@ impl Together {
                     sleep(wait).await;
                     return Ok(PassedTogether::Shared(passed));
                 }
-                Some(Entry::Wait(wait)) if !way.lane.is_background() && Instant::now() + wait > deadline => {
-                    // An account and a site let the next request pass within seconds.
-                    return Err(TooLate { retry_after: wait, of_quota: true });
+                Some(Entry::Wait(turn, again)) => {
+                    // The speed of an account and of a site may grow.
+                    let is_too_late = waiting.first() == Some(SERVICE) && Instant::now() + turn > deadline;
+                    if is_too_late && !way.lane.is_background() {
+                        return Err(TooLate { retry_after: turn, of_quota: true });
+                    }
+                    sleep(again).await;
                 }
-                Some(Entry::Wait(wait)) => sleep(wait.min(LONGEST)).await,
-                Some(Entry::Full) => sleep(FULL).await,
+                Some(Entry::Full(again)) => sleep(again).await,
                 None => match self.pass_alone(way) {
                     None => return Ok(PassedTogether::Part { together: self.clone(), way: way.clone() }),
                     Some(at) => sleep_until(at).await,
@@ -110,39 +119,54 @@ impl Together {
         self.part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The gates on a way: those of the account and of the service, and last the site's, whose places in flight are held longest.
+    /// The gates on a way: those of the account and of the service, and last the site's, whose places in flight are held longest. Readers of
+    /// share links pass gates of their own before, so that they wait in no line of others for what only they must wait for.
     fn gates(&self, way: &Way) -> Vec<Gate> {
-        let at_least_one = |number: u32| f64::from(number.max(1));
         let most = |by: u32| Most {
             burst: at_least_one(self.pace.bucket / by),
             per_second: at_least_one(self.pace.refill_per_second / by),
         };
+        let gate = |of: String, by: u32, in_flight: Option<u32>| Gate {
+            of,
+            buckets: vec![("all", most(by))],
+            begins_with: START,
+            in_flight: in_flight.map(|most| ("flight", most.max(1))).into_iter().collect(),
+            person: None,
+        };
+        let (account, site) = (format!("account {}", way.account), format!("site {}", way.site));
+        let of_readers = |of: &str, in_flight| gate(format!("{of} of readers"), SHARED_SPEED, in_flight);
         let is_shared = way.lane == Lane::Shared;
-        let mut buckets = vec![("all", most(1))];
-        let mut in_flight = vec![("flight", self.pace.max_in_flight.max(1))];
+        let max = self.pace.max_in_flight;
+        let mut gates = Vec::new();
         if is_shared {
-            buckets.push(("shared", most(SHARED_SPEED)));
-            in_flight.push(("shared-flight", (self.pace.max_in_flight / SHARED_IN_FLIGHT).max(1)));
+            gates.push(of_readers(&account, None));
         }
+        gates.push(Gate { person: way.person.map(|person| person.to_string()), ..gate(account, 1, None) });
+        gates.push(self.service());
+        if is_shared {
+            gates.push(of_readers(&site, Some(max / SHARED_IN_FLIGHT)));
+        }
+        gates.push(gate(site, 1, Some(max)));
+        gates
+    }
+
+    fn service(&self) -> Gate {
         let quota = |most: u32, seconds: f64| {
             let burst = (f64::from(most) / 6.0).max(1.0);
             Most { burst, per_second: (f64::from(most) - burst).max(1.0) / seconds }
         };
-        let quotas = vec![
-            ("minute", quota(self.pace.quota.per_minute, 60.0)),
-            ("day", quota(self.pace.quota.per_day, 86_400.0)),
-        ];
-        vec![
-            Gate {
-                of: format!("account {}", way.account),
-                buckets: buckets.clone(),
-                begins_with: START,
-                in_flight: Vec::new(),
-            },
-            Gate { of: "service".to_owned(), buckets: quotas, begins_with: 1.0, in_flight: Vec::new() },
-            Gate { of: format!("site {}", way.site), buckets, begins_with: START, in_flight },
-        ]
+        let Quota { per_minute, per_day } = self.pace.quota;
+        let buckets = vec![("minute", quota(per_minute, 60.0)), ("day", quota(per_day, 86_400.0))];
+        Gate { of: SERVICE.to_owned(), buckets, begins_with: 1.0, in_flight: Vec::new(), person: None }
     }
+}
+
+fn at_least_one(number: u32) -> f64 {
+    f64::from(number.max(1))
+}
+
+fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 impl PassedTogether {
@@ -171,7 +195,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{pace::Quota, wire::SiteUrl};
+    use crate::wire::SiteUrl;
 
     #[test]
     fn a_part_of_the_pace_is_never_nothing() {
@@ -185,7 +209,8 @@ mod tests {
         assert_eq!((third.max_in_flight, third.bucket, third.refill_per_second), (5, 20, 6));
         assert_eq!(third.quota, Quota { per_minute: 12_000, per_day: 1 });
         assert_eq!(pace.divided_by(100).refill_per_second, 1);
-        let way = Way { account: Uuid::nil(), site: SiteUrl("sc-domain:a.example".to_owned()), lane: Lane::Own };
+        let site = SiteUrl("sc-domain:a.example".to_owned());
+        let way = Way { account: Uuid::nil(), site, lane: Lane::Own, person: None };
         assert_eq!(Gates::new(third).opens_at(&way, Instant::now()).map(|at| at <= Instant::now()), Some(true));
     }
 }

@@ -1,5 +1,6 @@
 //! The order in which queued requests start. The question that will finish first goes first, which favours small questions. Slower lanes
-//! yield to faster ones. Waiting raises a question's priority, so that none starves.
+//! yield to faster ones. Waiting raises a question's priority, so that none starves. A person who has started half of an account's recent
+//! requests yields to others there.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -7,10 +8,11 @@ use std::{
 };
 
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use super::{
     Pace, Question,
-    gates::{Gates, Way},
+    gates::{Gates, RECENT, Way},
 };
 
 /// A large question yields only to questions that arrive at most this much later.
@@ -85,7 +87,8 @@ impl<W> Turns<W> {
         let own = own.and_then(|own| own.through(way, interval)).or(Some(now + interval + way.lane.courtesy()));
         let waiting = self.lines.iter().flat_map(|(other, line)| line.iter().map(move |waiting| (other, waiting)));
         let ahead = waiting.filter(|(other, waiting)| waiting.through(other, interval) <= own);
-        let ahead: Vec<(&Way, u32)> = ahead.map(|(other, waiting)| (other, waiting.size())).collect();
+        let mut ahead: Vec<(&Way, u32)> = ahead.map(|(other, waiting)| (other, waiting.size())).collect();
+        leave_out_yielding(&mut ahead, way);
         self.gates.turn(way, &ahead, now)
     }
 
@@ -122,11 +125,15 @@ impl<W> Turns<W> {
         &mut self.gates
     }
 
-    /// Returns the line and index of the question that will finish first among questions with open gates.
+    /// Returns the line and index of the question that will finish first among questions with open gates whose persons need not yield.
     fn first(&mut self, now: Instant) -> Option<(Way, usize)> {
         let (gates, interval) = (&mut self.gates, self.interval);
-        let open = self.lines.iter().filter(|(way, _)| gates.opens_at(way, now) == Some(now));
-        let questions = open.flat_map(|(way, line)| (0..).zip(line).map(move |(at, waiting)| (way, at, waiting)));
+        let open: Vec<_> = self.lines.iter().filter(|(way, _)| gates.opens_at(way, now) == Some(now)).collect();
+        // Only one person has more than half, so the others that wait do not yield, too.
+        let yields =
+            |way: &Way| gates.has_half(way) && open.iter().any(|(other, _)| may_be_before(other, way));
+        let ready = open.iter().filter(|(way, _)| !yields(way));
+        let questions = ready.flat_map(|(way, line)| (0..).zip(*line).map(move |(at, waiting)| (*way, at, waiting)));
         let oldest = |waiting: &Waiting<W>| waiting.requests.front().map(|request| request.ticket);
         let (way, at, _) =
             questions.min_by_key(|(way, _, waiting)| (waiting.through(way, interval), oldest(waiting)))?;
@@ -145,5 +152,29 @@ impl<W> Turns<W> {
             self.lines.remove(way);
         }
         taken.map(|request| request.wake)
+    }
+}
+
+/// Returns whether a request on `way` yields to one on `other` if its person has started half of the account's requests.
+fn may_be_before(other: &Way, way: &Way) -> bool {
+    other.account == way.account && other.person != way.person && other.lane <= way.lane
+}
+
+/// Leaves out of those `ahead` of a request on `way` what one person has beyond half of its account.
+fn leave_out_yielding(ahead: &mut [(&Way, u32)], way: &Way) {
+    let mut of_persons = HashMap::<Uuid, u32>::new();
+    for (other, number) in ahead.iter().filter(|(other, _)| may_be_before(way, other)) {
+        if let Some(person) = other.person {
+            *of_persons.entry(person).or_default() += number;
+        }
+    }
+    let Some((most, number)) = of_persons.into_iter().max_by_key(|(_, number)| *number) else { return };
+    let in_account = ahead.iter().filter(|(other, _)| other.account == way.account);
+    let others = in_account.map(|(_, number)| number).sum::<u32>() - number;
+    let mut left = others + u32::try_from(RECENT).unwrap_or_default().div_ceil(2);
+    let yielding = ahead.iter_mut().filter(|(other, _)| may_be_before(way, other) && other.person == Some(most));
+    for (_, number) in yielding {
+        *number = left.min(*number);
+        left -= *number;
     }
 }

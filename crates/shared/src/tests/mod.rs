@@ -2,6 +2,7 @@
 //!
 //! `SIGHTLINE_TEST_REDIS_URL` names a server for the tests that need one, which pass without a look otherwise. CI names one.
 
+mod lines;
 mod model;
 mod pauses;
 mod schedule;

@@ -12,6 +12,19 @@ pub struct Server {
     in_flight: HashMap<String, HashMap<String, f64>>,
     /// Of requests that have passed when they start, and of those that have left nothing. Each until a time.
     marks: HashMap<String, (Option<f64>, f64)>,
+    /// The place and the end of the lease of each name in the line of the gate.
+    line: HashMap<String, (f64, f64)>,
+    /// The last places of persons.
+    persons: HashMap<String, f64>,
+}
+
+/// A place in the line, as `enter.lua` takes it. Times are microseconds.
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub name: String,
+    pub late: f64,
+    pub lease: f64,
+    pub person: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,10 +89,11 @@ impl Server {
         (true, counted, 0.0)
     }
 
-    /// `enter.lua` with buckets of greatest burst, greatest rate and first share, and sets of greatest size.
+    /// `enter.lua` with buckets of greatest burst, greatest rate and first share, and sets of greatest size. There is one line.
     pub fn enter(
         &mut self,
         request: &str,
+        place: &Place,
         buckets: &[(&str, f64, f64, f64)],
         sets: &[(&str, usize)],
         ahead: f64,
@@ -91,14 +105,6 @@ impl Server {
             Some((None, _)) => return (0, 0.0),
             None => {}
         }
-        for (name, most) in sets {
-            let set = self.in_flight.entry((*name).to_owned()).or_default();
-            set.retain(|_, until| *until > now);
-            if set.len() >= *most {
-                return (-1, 0.0);
-            }
-        }
-        let mut opens = now;
         let mut drained = Vec::new();
         for (name, burst, rate, share) in buckets {
             let mut own = self.buckets.get(*name).copied().unwrap_or(Bucket {
@@ -110,15 +116,23 @@ impl Server {
             });
             (own.burst, own.rate) = (own.burst.min(*burst), own.rate.min(*rate));
             own.drain(now);
-            let excess = own.level + 1.0 - own.burst;
-            if excess > 0.000_001 {
-                opens = opens.max(now + (excess / own.rate * 1e6).ceil());
-            }
             drained.push((*name, own));
         }
-        if opens - now > ahead {
-            return (0, opens - now);
+        let rate = drained.first().map_or(f64::INFINITY, |(_, own)| own.rate);
+        let before = self.before(place, rate, now);
+        let excess = |own: &Bucket| own.level + 1.0 + before - own.burst;
+        let late = drained.iter().filter(|(_, own)| excess(own) > 0.000_001);
+        let opens = late.map(|(_, own)| now + (excess(own) / own.rate * 1e6).ceil()).fold(now, f64::max);
+        let is_full = sets.iter().any(|(name, most)| {
+            let set = self.in_flight.entry((*name).to_owned()).or_default();
+            set.retain(|_, until| *until > now);
+            set.len() as f64 + before >= *most as f64
+        });
+        if is_full || opens - now > ahead {
+            self.line.get_mut(&place.name).unwrap().1 = now + place.lease;
+            return if is_full { (-1, before) } else { (0, opens - now) };
         }
+        self.line.remove(&place.name);
         for (name, own) in drained {
             self.buckets.insert(name.to_owned(), Bucket { level: own.level + 1.0, ..own });
         }
@@ -127,6 +141,23 @@ impl Server {
         }
         self.marks.insert(request.to_owned(), (Some(opens), opens + lasts));
         (1, opens - now)
+    }
+
+    /// Takes a place in the line. Returns how many are before it.
+    fn before(&mut self, place: &Place, rate: f64, now: f64) -> f64 {
+        self.line.retain(|_, (_, until)| *until > now);
+        let mut own = now + place.late;
+        if !place.person.is_empty() {
+            self.persons.retain(|_, last| *last > now - 1e6);
+            if let Some(last) = self.persons.get(&place.person) {
+                own = own.max((last + 2e6 / rate).min(now + 2e6));
+            }
+            self.persons.insert(place.person.clone(), own.max(now - 1e6));
+        }
+        let own = self.line.entry(place.name.clone()).or_insert((own, f64::INFINITY)).0;
+        // Of two at one place, the name decides: numbers of the same length.
+        let earlier = self.line.iter().filter(|(name, (at, _))| (*at, *name) < (own, &place.name));
+        earlier.count() as f64
     }
 
     /// `leave.lua`

@@ -64,12 +64,17 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut holds: watch:
 
 fn gates() -> Vec<Gate> {
     let buckets = vec![("all", Most { burst: 1e6, per_second: 1e6 })];
-    vec![Gate { of: "site".to_owned(), buckets, begins_with: 1.0, in_flight: vec![("flight", PLACES)] }]
+    let in_flight = vec![("flight", PLACES)];
+    vec![Gate { of: "site".to_owned(), buckets, begins_with: 1.0, in_flight, person: None }]
+}
+
+async fn enter(gates_of: &Gates) -> Option<Entry> {
+    gates_of.line_up(gates()).enter(0).await
 }
 
 /// Takes all places at once. Returns fewer if some are taken.
 async fn fill(gates_of: &Gates) -> Vec<Passed> {
-    let entries = join_all((0..PLACES).map(|_| gates_of.enter(gates()))).await;
+    let entries = join_all((0..PLACES).map(|_| enter(gates_of))).await;
     entries
         .into_iter()
         .filter_map(|entry| if let Some(Entry::Passed(passed, _)) = entry { Some(passed) } else { None })
@@ -85,7 +90,7 @@ async fn a_pause_leaves_no_request_in_flight() {
     let ([link, _], paused, other) = (first.uses(), first.gates(), second.gates());
     for round in 0..3 {
         // Requests come while Redis pauses, until it is not asked any more. One that had passed before ends then.
-        let before = paused.enter(gates()).await;
+        let before = enter(&paused).await;
         relay.hold(true);
         while link.is_up() {
             assert!(fill(&paused).await.is_empty(), "round {round}: Redis answers");
@@ -104,7 +109,7 @@ async fn a_pause_leaves_no_request_in_flight() {
             sleep(Duration::from_millis(50)).await;
         }
         // The breaker lets calls through again.
-        while paused.enter(gates()).await.is_none() {
+        while enter(&paused).await.is_none() {
             sleep(Duration::from_millis(50)).await;
         }
     }

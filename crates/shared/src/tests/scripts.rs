@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng, seq::IteratorRandom as _};
 
-use super::{model::Server, secrets, url};
+use super::{
+    model::{Place, Server},
+    secrets, url,
+};
 use crate::{
     link::{Link, OF_COUNTERS},
     names::Names,
@@ -94,21 +97,34 @@ impl Gates {
     }
 
     /// Returns the verdict, and when the request starts.
-    async fn enter(&mut self, request: &str, stays: bool) -> (i8, i64) {
+    async fn enter(&mut self, request: &str, place: &Place, stays: bool) -> (i8, i64) {
         let (ahead, lasts) = (1_000.0, if stays { LONG } else { 30_000.0 });
         let mut script = ENTER.prepare_invoke();
-        script.key(self.names.gate("site", request)).key(&self.all).key(&self.shared).key(&self.flight);
+        script.key(self.names.gate("site", request));
+        for of_line in ["line", "leases", "persons"] {
+            script.key(self.names.gate("site", of_line));
+        }
+        script.key(&self.all).key(&self.shared).key(&self.flight);
         script.arg(ahead).arg(request).arg(lasts).arg(2);
+        script.arg(&place.name).arg(place.late).arg(place.lease).arg(&place.person);
         for (burst, rate, share) in MOST {
             script.arg(burst).arg(rate).arg(share);
         }
         let (verdict, wait, now): (i8, i64, i64) = self.link.script(script.arg(4)).await.unwrap();
         let [(b0, r0, s0), (b1, r1, s1)] = MOST;
         let buckets = [(&*self.all, b0, r0, s0), (&*self.shared, b1, r1, s1)];
-        let expected = self.model.enter(request, &buckets, &[(&self.flight, 4)], ahead, lasts, now as f64);
+        let expected = self.model.enter(request, place, &buckets, &[(&self.flight, 4)], ahead, lasts, now as f64);
         assert_eq!(verdict, expected.0, "{request}");
         assert!((wait as f64 - expected.1).abs() <= 1.0, "{request}: {wait} {expected:?}");
         (verdict, now + wait)
+    }
+
+    /// A place of one of a few requests that are tried again and again, for one of two persons or for nobody.
+    fn place(&mut self) -> Place {
+        let name = format!("name {}", self.random.random_range(0..6));
+        let late = f64::from(self.random.random_range(-5_000..5_000));
+        let person = ["", "ann", "ben"][self.random.random_range(0..3)];
+        Place { name, late, lease: 20_000.0, person: person.to_owned() }
     }
 
     /// Leaves once or twice, as when the first answer is lost.
@@ -154,12 +170,14 @@ async fn requests_pass_gates_as_in_the_model() {
                 let again = passed.iter().filter(|passed| passed.stays).map(|passed| &passed.request).chain(&left);
                 let again = again.choose(&mut gates.random).cloned();
                 if let Some(request) = again.filter(|_| gates.random.random_bool(0.2)) {
-                    let (verdict, _) = gates.enter(&request, true).await;
+                    let place = gates.place();
+                    let (verdict, _) = gates.enter(&request, &place, true).await;
                     assert_eq!(verdict == 1, !left.contains(&request), "{number}");
                     continue;
                 }
                 let (request, stays) = (format!("request {number}"), gates.random.random_bool(0.5));
-                let (verdict, starts) = gates.enter(&request, stays).await;
+                let place = gates.place();
+                let (verdict, starts) = gates.enter(&request, &place, stays).await;
                 verdicts[usize::try_from(verdict + 1).unwrap()] += 1;
                 if verdict == 1 {
                     passed.push(Passed { request, stays, starts });

@@ -78,13 +78,15 @@ async fn a_request_passes_all_gates_or_none() {
         buckets: vec![("all", Most { burst, per_second: 0.001 })],
         begins_with: 1.0,
         in_flight: vec![("flight", in_flight)],
+        person: None,
     };
     let gates = shared.gates();
     let enter = async |account: f64, site: u32| {
-        gates.enter(vec![gate("account", account, 100), gate("site", 100.0, site)]).await.unwrap()
+        let mut waiting = gates.line_up(vec![gate("account", account, 100), gate("site", 100.0, site)]);
+        waiting.enter(0).await.unwrap()
     };
     let Entry::Passed(first, _) = enter(2.0, 1).await else { panic!("it fits") };
-    let Entry::Full = enter(2.0, 1).await else { panic!("the site is full") };
+    let Entry::Full(_) = enter(2.0, 1).await else { panic!("the site is full") };
     drop(first);
     // What the refused request took of the account comes back in the background.
     let mut passed = None;
@@ -94,11 +96,11 @@ async fn a_request_passes_all_gates_or_none() {
                 passed = Some(second);
                 break;
             }
-            Entry::Full | Entry::Wait(_) => tokio::task::yield_now().await,
+            Entry::Full(_) | Entry::Wait(..) => tokio::task::yield_now().await,
         }
     }
     let passed = passed.unwrap();
-    let Entry::Wait(wait) = enter(2.0, 2).await else { panic!("the account has had its two") };
+    let Entry::Wait(wait, _) = enter(2.0, 2).await else { panic!("the account has had its two") };
     assert!(wait > Duration::from_mins(1), "{wait:?}");
     assert!(!passed.note(true).await, "a speed that begins whole never changes");
 }
@@ -136,7 +138,7 @@ async fn without_redis_nothing_waits_and_all_is_local() {
     let shared = replica("redis://127.0.0.1:9", &secrets()).await;
     let Found::Alone = shared.readings().find(&WANTED).await else { panic!("there is no Redis") };
     assert!(shared.limits().count("a", Duration::from_secs(1), 1).await.is_none());
-    assert!(shared.gates().enter(Vec::new()).await.is_some(), "nothing to pass");
+    assert!(shared.gates().line_up(Vec::new()).enter(0).await.is_some(), "nothing to pass");
     for _ in 0..20 {
         assert!(shared.limits().count("a", Duration::from_secs(1), 1).await.is_none());
     }

@@ -3,6 +3,8 @@
 mod fairness;
 mod line;
 mod minute;
+mod persons;
+mod replicas;
 mod speed;
 
 use std::time::Duration;
@@ -85,7 +87,7 @@ impl Sim {
 
 /// The way of an account to a site.
 fn way(account: u128, site: &str, lane: Lane) -> Way {
-    Way { account: Uuid::from_u128(account), site: SiteUrl(format!("sc-domain:{site}.test")), lane }
+    Way { account: Uuid::from_u128(account), site: SiteUrl(format!("sc-domain:{site}.test")), lane, person: None }
 }
 
 fn own() -> Way {
