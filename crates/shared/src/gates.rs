@@ -100,7 +100,8 @@ pub struct Passed {
     gates: Gates,
     request: String,
     through: Vec<Gate>,
-    has_passed: bool,
+    /// It has passed all gates.
+    is_through: bool,
     /// When it starts, in microseconds of Redis' clock.
     starts_at: i64,
 }
@@ -181,7 +182,7 @@ impl Waiting {
     /// that was not answered may have been made, so the request then leaves that gate as well.
     pub async fn enter(&mut self, late: i64) -> Option<Entry> {
         let (gates, request) = (self.gates.clone(), self.gates.id());
-        let mut passed = Passed { gates, request, through: Vec::new(), has_passed: false, starts_at: 0 };
+        let mut passed = Passed { gates, request, through: Vec::new(), is_through: false, starts_at: 0 };
         let mut longest = Duration::ZERO;
         for at in 0..self.order.len() {
             let gate = self.order[at].clone();
@@ -198,7 +199,7 @@ impl Waiting {
             longest = longest.max(Duration::from_micros(answer));
             passed.starts_at = now + i64::try_from(longest.as_micros()).unwrap_or_default();
         }
-        passed.has_passed = true;
+        passed.is_through = true;
         Some(Entry::Passed(passed, longest))
     }
 
@@ -234,7 +235,7 @@ impl Waiting {
 fn refusal(verdict: i8, answer: u64) -> Entry {
     if verdict == 0 {
         let turn = Duration::from_micros(answer);
-        // It passes at any time in the second half.
+        // A try passes from then on, and what comes before may be late.
         return Entry::Wait(turn, turn.saturating_sub(AHEAD / 2).min(LONGEST));
     }
     let before = u32::try_from(answer).unwrap_or(u32::MAX);
@@ -281,6 +282,6 @@ impl Passed {
 
 impl Drop for Passed {
     fn drop(&mut self) {
-        self.end(!self.has_passed);
+        self.end(!self.is_through);
     }
 }

@@ -130,8 +130,7 @@ impl<W> Turns<W> {
         let (gates, interval) = (&mut self.gates, self.interval);
         let open: Vec<_> = self.lines.iter().filter(|(way, _)| gates.opens_at(way, now) == Some(now)).collect();
         // Only one person has more than half, so the others that wait do not yield, too.
-        let yields =
-            |way: &Way| gates.has_half(way) && open.iter().any(|(other, _)| may_be_before(other, way));
+        let yields = |way: &Way| gates.has_half(way) && open.iter().any(|(other, _)| may_be_before(other, way));
         let ready = open.iter().filter(|(way, _)| !yields(way));
         let questions = ready.flat_map(|(way, line)| (0..).zip(*line).map(move |(at, waiting)| (*way, at, waiting)));
         let oldest = |waiting: &Waiting<W>| waiting.requests.front().map(|request| request.ticket);

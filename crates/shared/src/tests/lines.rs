@@ -8,7 +8,7 @@ use super::{replica, secrets, url};
 use crate::{Entry, Gate, Gates, Most, Passed, Shared, Waiting};
 
 /// Timeout for events that must happen.
-const GUARD: Duration = Duration::from_secs(60);
+const GUARD: Duration = Duration::from_mins(1);
 
 async fn replicas(url: &str) -> [Shared; 3] {
     let secrets = secrets();

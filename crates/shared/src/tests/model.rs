@@ -92,8 +92,7 @@ impl Server {
     /// `enter.lua` with buckets of greatest burst, greatest rate and first share, and sets of greatest size. There is one line.
     pub fn enter(
         &mut self,
-        request: &str,
-        place: &Place,
+        (request, place): (&str, &Place),
         buckets: &[(&str, f64, f64, f64)],
         sets: &[(&str, usize)],
         ahead: f64,

@@ -113,7 +113,7 @@ impl Gates {
         let (verdict, wait, now): (i8, i64, i64) = self.link.script(script.arg(4)).await.unwrap();
         let [(b0, r0, s0), (b1, r1, s1)] = MOST;
         let buckets = [(&*self.all, b0, r0, s0), (&*self.shared, b1, r1, s1)];
-        let expected = self.model.enter(request, place, &buckets, &[(&self.flight, 4)], ahead, lasts, now as f64);
+        let expected = self.model.enter((request, place), &buckets, &[(&self.flight, 4)], ahead, lasts, now as f64);
         assert_eq!(verdict, expected.0, "{request}");
         assert!((wait as f64 - expected.1).abs() <= 1.0, "{request}: {wait} {expected:?}");
         (verdict, now + wait)

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use common::{clock::Clock, random::Random, secrets::Secrets};
 use shared::{Addresses, Shared};
+use tokio::time::timeout_at;
 
 use super::*;
 
@@ -28,25 +29,29 @@ async fn replicas(pace: Pace) -> Option<Vec<(Shared, Pacer)>> {
     Some(replicas)
 }
 
-/// Callers that ask one question after the other, as fast as they are answered.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "measures for five minutes"]
-async fn callers_at_saturation_are_all_served_before_their_deadline() {
-    const CALLERS: usize = 36;
-    const QUESTIONS: usize = 10_000;
-    const PATIENCE: Duration = Duration::from_secs(25);
-    let Some(replicas) = replicas(Pace::default()).await else { return };
-    let (asked, begun) = (Arc::new(AtomicUsize::new(0)), Instant::now());
-    let callers = (0..CALLERS).map(|caller| {
-        let (pacer, asked) = (replicas[caller / 6 % REPLICAS].1.clone(), asked.clone());
-        let (account, site) = (Uuid::from_u128((caller % 2) as u128), SiteUrl(format!("sc-domain:{}.test", caller % 6)));
+/// How long a question waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// Somebody who asks one question after the other, each as soon as the one before is answered. An answer takes a tenth of a second.
+struct Caller {
+    replica: usize,
+    account: u128,
+    site: usize,
+    asker: fn() -> Asker,
+}
+
+/// Asks so many questions, and returns how long those of each caller waited, and whether they got a turn.
+async fn ask(replicas: &[(Shared, Pacer)], callers: Vec<Caller>, questions: usize) -> Vec<Vec<(Duration, bool)>> {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let callers = callers.into_iter().map(|Caller { replica, account, site, asker }| {
+        let (pacer, asked) = (replicas[replica].1.clone(), asked.clone());
+        let (account, site) = (Uuid::from_u128(account), SiteUrl(format!("sc-domain:{site}.test")));
         tokio::spawn(async move {
             let mut waits = Vec::new();
-            while asked.fetch_add(1, Ordering::Relaxed) < QUESTIONS {
+            while asked.fetch_add(1, Ordering::Relaxed) < questions {
                 let since = Instant::now();
-                let asker = Asker::new(Lane::Own);
-                let turn = tokio::time::timeout_at(since + PATIENCE, pacer.start(account, &site, asker, since + PATIENCE));
-                let turn = turn.await;
+                let turn = pacer.start(account, &site, asker(), since + PATIENCE);
+                let turn = timeout_at(since + PATIENCE, turn).await;
                 waits.push((since.elapsed(), matches!(turn, Ok(Ok(_)))));
                 sleep_until(Instant::now() + ms(100)).await;
                 if let Ok(Ok(permit)) = turn {
@@ -59,20 +64,85 @@ async fn callers_at_saturation_are_all_served_before_their_deadline() {
     let callers: Vec<_> = callers.collect();
     let mut waits = Vec::new();
     for caller in callers {
-        waits.extend(caller.await.unwrap());
+        waits.push(caller.await.unwrap());
     }
+    waits
+}
+
+/// Prints the waits, and returns the number of questions without a turn.
+fn report(what: &str, mut waits: Vec<(Duration, bool)>) -> usize {
     waits.sort_unstable();
-    let late = waits.iter().filter(|(_, served)| !served).count();
-    let calls: u64 = replicas.iter().map(|(shared, _)| shared.uses()[0].answered.load(Ordering::Relaxed)).sum();
-    let at = |share: f64| waits[((waits.len() - 1) as f64 * share) as usize].0.as_secs_f64();
-    println!(
-        "{} questions in {:.0} s, {late} without a turn, wait p50 {:.2} p99 {:.2} max {:.2} s, {:.1} calls each",
-        waits.len(),
-        begun.elapsed().as_secs_f64(),
-        at(0.5),
-        at(0.99),
-        at(1.0),
-        calls as f64 / waits.len() as f64,
-    );
-    assert_eq!(late, 0, "questions without a turn");
+    let late = waits.iter().filter(|(_, has_turn)| !has_turn).count();
+    let [p50, p99, max] =
+        [waits.len() / 2, waits.len() * 99 / 100, waits.len() - 1].map(|at| waits[at].0.as_secs_f64());
+    println!("{what}: {} questions, {late} without a turn, p50 {p50:.2} p99 {p99:.2} max {max:.2} s", waits.len());
+    late
+}
+
+fn calls(replicas: &[(Shared, Pacer)]) -> u64 {
+    replicas.iter().map(|(shared, _)| shared.uses()[0].answered.load(Ordering::Relaxed)).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures for five minutes"]
+async fn callers_at_saturation_are_all_served_before_their_deadline() {
+    let Some(replicas) = replicas(Pace::default()).await else { return };
+    // Two accounts with three sites each.
+    let callers = (0..36).map(|number| Caller {
+        replica: number / 6 % REPLICAS,
+        account: number as u128 % 2,
+        site: number % 6,
+        asker: || Asker::new(Lane::Own),
+    });
+    let waits = ask(&replicas, callers.collect(), 10_000).await.concat();
+    println!("{:.1} calls of Redis each", calls(&replicas) as f64 / waits.len() as f64);
+    assert_eq!(report("all", waits), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures for a minute"]
+async fn one_of_two_people_with_most_callers_has_half_of_the_pace() {
+    let Some(replicas) = replicas(Pace::default()).await else { return };
+    // Ann asks on all replicas, Ben on one.
+    let ann = (0..30).map(|number| Caller {
+        replica: number % REPLICAS,
+        account: 1,
+        site: number % 4,
+        asker: || Asker::person(Uuid::from_u128(1)),
+    });
+    let ben = (0..10).map(|number| Caller {
+        replica: 0,
+        account: 1,
+        site: number % 4,
+        asker: || Asker::person(Uuid::from_u128(2)),
+    });
+    let mut waits = ask(&replicas, ann.chain(ben).collect(), 1_500).await;
+    let ben = waits.split_off(30).concat();
+    let (ann, share) = (waits.concat(), ben.len());
+    assert_eq!(report("ann", ann) + report("ben", ben), 0);
+    assert!(share > 600, "{share} of 1500");
+}
+
+#[tokio::test]
+async fn who_waits_for_a_site_or_for_the_part_of_readers_holds_up_nobody_else() {
+    let pace = Pace { max_in_flight: 4, bucket: 1_000, refill_per_second: 1_000, ..Pace::default() };
+    let Some(replicas) = replicas(pace).await else { return };
+    let start = |replica: usize, site: &'static str, lane| {
+        let (pacer, site) = (replicas[replica].1.clone(), SiteUrl(format!("sc-domain:{site}.test")));
+        let deadline = Instant::now() + Duration::from_hours(1);
+        tokio::spawn(async move { pacer.start(Uuid::nil(), &site, Asker::new(lane), deadline).await.unwrap() })
+    };
+    let in_flight = (0..4).map(|_| start(0, "busy", Lane::Own)).chain([start(0, "free", Lane::Shared)]);
+    let in_flight = futures_util::future::try_join_all(in_flight).await.unwrap();
+    let waiting = [start(1, "busy", Lane::Own), start(1, "free", Lane::Shared)];
+    let before = calls(&replicas);
+    while calls(&replicas) < before + 20 {
+        tokio::task::yield_now().await;
+    }
+    drop(start(2, "free", Lane::Own).await.unwrap());
+    assert!(waiting.iter().all(|waiting| !waiting.is_finished()), "there is no room for them");
+    drop(in_flight);
+    for waiting in waiting {
+        drop(waiting.await.unwrap());
+    }
 }
