@@ -235,8 +235,9 @@ fn search_data(
     shared: Option<&Shared>,
 ) -> Result<SearchData, Error> {
     let Basis { config, secrets, clock, random, .. } = *basis;
-    let grants =
-        StoredGrants::new(store.writer.clone(), config.database.max_connections, secrets.clone(), clock.clone());
+    let connections = config.database.max_connections;
+    let (writer, reader) = (store.writer.clone(), store.reader.clone());
+    let grants = StoredGrants::new(writer, reader, connections, secrets.clone(), clock.clone());
     let settings = engine_settings(config, simulated);
     let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(grants), shared);
     let budget = config.cache.max_bytes.0;

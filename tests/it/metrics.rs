@@ -45,8 +45,13 @@ pub async fn in_flight(app: &TestApp) -> f64 {
     value(&scrape(app).await, "sightline_http_requests_in_flight")
 }
 
+/// The number of requests of people that wait for the pace.
+pub async fn waiting(app: &TestApp) -> f64 {
+    value(&scrape(app).await, r#"sightline_pace_waiting{lane="own"}"#)
+}
+
 /// Settings under which everything is counted.
-fn counted(config: &mut Config) {
+pub fn counted(config: &mut Config) {
     config.metrics.listen = Some(([127, 0, 0, 1], 0).into());
     config.rate_limit.enabled = true;
     config.seo.patience.backoff = Duration::ZERO;
@@ -214,7 +219,7 @@ async fn what_waits_for_the_pace_and_what_has_used_it_up_is_seen() {
     let property = owner.property("northmoor").await;
     let path = format!("/api/properties/{property}/performance?scope=all");
     let asked = tokio::spawn(async move { owner.get(&path).await });
-    while value(&scrape(&app).await, r#"sightline_pace_waiting{lane="own"}"#) < 1.0 {}
+    while waiting(&app).await < 1.0 {}
     let used = async |of: &str| {
         let scrape = scrape(&app).await;
         scrape[&format!(r#"sightline_search_engine_quota_used_ratio{{of="{of}"}}"#)]
@@ -222,7 +227,7 @@ async fn what_waits_for_the_pace_and_what_has_used_it_up_is_seen() {
     assert!(used("account").await > 0.0 && used("site").await > 0.0);
     assert!(used("minute").await < 0.1 && used("day").await < 0.1);
     asked.abort();
-    while value(&scrape(&app).await, r#"sightline_pace_waiting{lane="own"}"#) > 0.0 {}
+    while waiting(&app).await > 0.0 {}
 }
 
 #[tokio::test]

@@ -47,15 +47,16 @@ const TURN_RETRY: Duration = Duration::from_secs(5);
 
 /// The client of the search engine.
 pub struct SearchEngine {
-    settings: Settings,
+    pub(super) settings: Settings,
     http: reqwest::Client,
     access: AccessTokens,
     pub(super) pacer: Pacer,
     breakers: Breakers,
-    records: Records,
+    pub(super) records: Records,
     meter: UpstreamMeter,
     clock: Clock,
     random: Random,
+    pub(super) grants: Arc<dyn Grants>,
 }
 
 impl SearchEngine {
@@ -72,7 +73,7 @@ impl SearchEngine {
         let breakers = |host| Breakers::new(host, clock.clone(), settings.patience.probe);
         let (oauth, meter) = (Oauth::new(settings.oauth.clone(), http.clone()), UpstreamMeter::default());
         Self {
-            access: AccessTokens::new(oauth, breakers("token endpoint"), meter.clone(), clock.clone(), grants),
+            access: AccessTokens::new(oauth, breakers("token endpoint"), meter.clone(), clock.clone(), grants.clone()),
             breakers: breakers("API"),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
             records: Records::sharing(shared.map(|shared| shared.news("accounts")), clock.clone()),
@@ -81,6 +82,7 @@ impl SearchEngine {
             http,
             clock,
             random,
+            grants,
         }
     }
 
@@ -152,37 +154,8 @@ impl SearchEngine {
         self.records.forget(account);
     }
 
-    /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
-    /// is not asked again for a while.
-    pub async fn query(
-        &self,
-        account: &Account,
-        site: &SiteUrl,
-        asker: Asker,
-        request: &QueryRequest,
-        cap: usize,
-    ) -> Result<QueryResponse, SearchEngineError> {
-        if let Some(RefusedSite { since, wait: Some(retry_after) }) = self.refused(account.id, site) {
-            return Err(SearchEngineError::SiteRefused {
-                since,
-                retry_after,
-                detail: "not asked again yet".to_owned(),
-            });
-        }
-        match self.pages(account, site, asker, request, cap).await {
-            Err(SearchEngineError::PermissionLost(detail)) => {
-                let RefusedSite { since, wait } = self.records.refuse(account.id, site);
-                Err(SearchEngineError::SiteRefused { since, retry_after: wait.unwrap_or_default(), detail })
-            }
-            Ok(whole) => {
-                self.records.allow(account.id, site);
-                Ok(whole)
-            }
-            failed => failed,
-        }
-    }
-
-    async fn pages(
+    /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page.
+    pub(super) async fn pages(
         &self,
         account: &Account,
         site: &SiteUrl,

@@ -3,6 +3,7 @@
 //! Nothing here depends on HTTP routing or the database. Data of the search engine is kept in memory only.
 
 mod access;
+mod another;
 mod answer;
 mod appearances;
 pub mod brand;

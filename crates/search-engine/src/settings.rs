@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use super::{error::SearchEngineError, oauth::OauthSettings, pace::Pace};
+use super::{error::SearchEngineError, oauth::OauthSettings, pace::Pace, wire::SiteUrl};
 
 /// Timeouts and retry delays for the search engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,13 @@ pub trait Grants: Send + Sync {
     /// # Errors
     /// [`SearchEngineError::Disconnected`] if no grant is stored, [`SearchEngineError::Unavailable`] if it cannot be locked in time.
     async fn lock(&self, account: Uuid) -> Result<Box<dyn LockedGrant>, SearchEngineError>;
+
+    /// Returns the accounts besides `account` that may read the `site` that it reads: they see it, and belong to the property's owner or to
+    /// people to whom the owner granted it. None if that cannot be said.
+    async fn others(&self, account: Uuid, site: &SiteUrl) -> Vec<Account>;
+
+    /// Notes that the search engine refused the grant of one of them.
+    async fn refused(&self, other: &Account, error: &SearchEngineError);
 }
 
 /// A grant that nobody else refreshes. Dropping it unlocks it.

@@ -58,6 +58,8 @@ struct State {
     /// Texts of the search engine's answers, as JSON, and their replacements.
     planted: Vec<(String, String)>,
     requests: HashMap<Endpoint, u64>,
+    /// Queries by each account.
+    queries: HashMap<&'static str, u64>,
     draws: HashMap<FaultKind, u64>,
     /// Credit used up by each account of a provider.
     spent: HashMap<&'static str, u64>,
@@ -165,6 +167,16 @@ impl Controls {
     #[must_use]
     pub fn requests(&self, endpoint: Endpoint) -> u64 {
         self.state().requests.get(&endpoint).copied().unwrap_or_default()
+    }
+
+    /// The number of queries by an account since the start or the last [`Self::reset`].
+    #[must_use]
+    pub fn queries_by(&self, account: &str) -> u64 {
+        self.state().queries.get(account).copied().unwrap_or_default()
+    }
+
+    pub(super) fn count_query(&self, account: &'static str) {
+        *self.state().queries.entry(account).or_default() += 1;
     }
 
     /// The credit that an account of a provider has used up: millionths of a US dollar of a login of provider A, units of a

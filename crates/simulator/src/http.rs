@@ -133,7 +133,12 @@ async fn api(shared: &Arc<Shared>, request: &Request, route: ApiRoute, body: Byt
         _ => Ok(()),
     };
     let answer = match troubled.and_then(|()| shared.caller(request)) {
-        Ok(account) => answer(shared, account, route, body).await,
+        Ok(account) => {
+            if let ApiRoute::Query(_) = route {
+                shared.controls.count_query(account.name);
+            }
+            answer(shared, account, route, body).await
+        }
         Err(error) => Err(error),
     };
     match answer.map(|text| shared.controls.planted(text)) {

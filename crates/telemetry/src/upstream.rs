@@ -69,11 +69,16 @@ pub struct UpstreamMeter {
     attempts: Family<Attempt, Counter>,
     seconds: Histogram,
     tokens: Family<Attempt, Counter>,
+    others: Family<Attempt, Counter>,
 }
 
 impl Default for UpstreamMeter {
     fn default() -> Self {
-        Self { attempts: Family::default(), seconds: histogram(), tokens: Family::default() }
+        let others = Family::default();
+        for outcome in ["ok", "passed_over", "failed"] {
+            drop(Family::<Attempt, Counter>::get_or_create(&others, &Attempt { outcome }));
+        }
+        Self { attempts: Family::default(), seconds: histogram(), tokens: Family::default(), others }
     }
 }
 
@@ -95,6 +100,16 @@ impl UpstreamMeter {
             "Refreshes of access tokens at the search engine, by outcome",
             self.tokens.clone(),
         );
+        registry.register(
+            "search_engine_other_accounts",
+            "Requests by another account than the property's own, which was busy, by outcome",
+            self.others.clone(),
+        );
+    }
+
+    /// Counts one request by another account than the property's own.
+    pub fn note_other(&self, outcome: &'static str) {
+        self.others.get_or_create(&Attempt { outcome }).inc();
     }
 
     /// Counts one refresh of an access token.

@@ -1,4 +1,4 @@
-//! Stored grants, as refreshes of access tokens use them.
+//! Stored grants, as the client of the search engine uses them.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use chrono::Utc;
 use common::{clock::Clock, secrets::Secrets};
 use entity::search_account;
 use sea_orm::{DatabaseConnection, DbBackend, EntityTrait as _, QuerySelect as _, sea_query::LockType};
-use search_engine::{Account, Grants, LockedGrant, SearchEngineError};
+use search_engine::{Account, Grants, LockedGrant, SearchEngineError, SiteUrl};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::{database, transaction::Transaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use super::{disconnection, refresh_token, replace_refresh_token};
-use crate::error::Error;
+use super::{disconnection, mark_refused, others, refresh_token, replace_refresh_token};
+use crate::error::{Disconnection, Error};
 
 /// The share of a pool's connections that refreshes may hold. They hold them while the search engine answers.
 const SHARE: u32 = 4;
@@ -22,6 +22,8 @@ const SHARE: u32 = 4;
 /// The grants in the database.
 pub struct StoredGrants {
     db: DatabaseConnection,
+    /// Reads without waiting for writes.
+    reader: DatabaseConnection,
     secrets: Secrets,
     clock: Clock,
     /// Permits to hold a connection.
@@ -29,11 +31,17 @@ pub struct StoredGrants {
 }
 
 impl StoredGrants {
-    /// Grants in `db`, whose pool has `connections`.
+    /// Grants in `db`, whose pool has `connections`. `reader` reads the same database.
     #[must_use]
-    pub fn new(db: DatabaseConnection, connections: u32, secrets: Secrets, clock: Clock) -> Self {
+    pub fn new(
+        db: DatabaseConnection,
+        reader: DatabaseConnection,
+        connections: u32,
+        secrets: Secrets,
+        clock: Clock,
+    ) -> Self {
         let permits = Semaphore::new((connections / SHARE).max(1) as usize);
-        Self { db, secrets, clock, permits: Arc::new(permits) }
+        Self { db, reader, secrets, clock, permits: Arc::new(permits) }
     }
 
     /// On `PostgreSQL` a transaction locks the row. Only one process serves an `SQLite` file, and it refreshes an account once at a time.
@@ -62,6 +70,32 @@ impl Grants for StoredGrants {
             Ok(locked) => Ok(Box::new(locked)),
             Err(Error::NotFound) => Err(SearchEngineError::Disconnected("no grant is stored".to_owned())),
             Err(error) => Err(SearchEngineError::unavailable(format!("the grant cannot be locked: {error}"))),
+        }
+    }
+
+    async fn others(&self, account: Uuid, site: &SiteUrl) -> Vec<Account> {
+        let found = others::of(&self.reader, &self.secrets, account, site, self.clock.now()).await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%account, %error, "the other accounts of a site could not be read");
+            Vec::new()
+        })
+    }
+
+    async fn refused(&self, other: &Account, error: &SearchEngineError) {
+        let (reason, said) = match error {
+            SearchEngineError::Disconnected(said) => (Disconnection::Revoked, said),
+            SearchEngineError::ScopeMissing(said) => (Disconnection::ScopeMissing, said),
+            _ => return,
+        };
+        let noted = async {
+            let row = search_account::Entity::find_by_id(other.id).one(&self.db).await?;
+            match row.filter(|row| row.connected_at == other.connected_at) {
+                Some(row) => mark_refused(&self.db, &row, reason, said, self.clock.now()).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = noted.await {
+            tracing::error!(account = %other.id, %error, "a refused grant could not be noted");
         }
     }
 }

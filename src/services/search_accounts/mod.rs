@@ -1,6 +1,7 @@
 //! Search accounts: the grants that people gave the service, stored sealed.
 
 pub mod grants;
+mod others;
 pub mod sites;
 
 use api::privacy::AuditAction;

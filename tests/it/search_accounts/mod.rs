@@ -4,6 +4,7 @@ mod attacks;
 mod connecting;
 mod ending;
 pub mod exchanges;
+mod others;
 mod refreshes;
 mod shared_sites;
 mod states;

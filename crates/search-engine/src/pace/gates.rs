@@ -171,6 +171,13 @@ impl Gates {
         (turn.max(quotas), quotas)
     }
 
+    /// Returns the earliest time, from `now` on, at which an account lets a request in `lane` pass after `before` others.
+    pub fn account_opens_at(&self, account: Uuid, lane: Lane, before: u32, now: Instant) -> Instant {
+        let Some(gate) = self.known.get(&Key::Account(account)) else { return now };
+        let bucket = if lane == Lane::Shared { &gate.shared.bucket } else { &gate.all.bucket };
+        bucket.opens_at(now).max(bucket.opens_after(before, now))
+    }
+
     /// Returns the share of the burst that is used up, of the account and the site with the largest share, and of the quotas.
     pub fn used(&mut self, now: Instant) -> [(&'static str, f64); 4] {
         let (mut account, mut site) = (0.0_f64, 0.0_f64);

@@ -3,9 +3,10 @@
 //! The search engine counts requests by site and by account, and refuses requests beyond its quota. A request therefore needs
 //! capacity at both (`gates.rs`), at a speed that adapts to the responses (`bucket.rs`). Without capacity it queues
 //! (`turns.rs`). Those three receive the time as an argument. This file takes it from the runtime and wakes waiting
-//! requests. Replicas that share their gates pass those, too (`together.rs`).
+//! requests. Replicas that share their gates pass those, too (`together.rs`). `choice.rs` chooses among accounts.
 
 mod bucket;
+mod choice;
 mod gates;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ mod together;
 mod turns;
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -174,6 +176,8 @@ struct State {
     turns: Turns<oneshot::Sender<()>>,
     /// The next time at which the queue is checked.
     alarm: Option<Instant>,
+    /// The accounts that other replicas keep busy, and until when.
+    busy: HashMap<Uuid, Instant>,
 }
 
 /// The pace of all sites and accounts.
@@ -207,7 +211,7 @@ impl Pacer {
     /// Creates a pacer without requests. Replicas that share gates keep the pace together.
     #[must_use]
     pub fn new(pace: Pace, shared: Option<shared::Gates>) -> Self {
-        let state = Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None }));
+        let state = Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None, busy: HashMap::new() }));
         let meter = PaceMeter::new(Lane::ALL.map(Lane::name));
         Self { state, together: shared.map(|shared| Together::new(shared, pace)), meter }
     }
@@ -238,7 +242,10 @@ impl Pacer {
         // Cannot fail: the queue keeps the sender until the request starts.
         let _ = woken.await;
         if let Some(together) = &self.together {
-            permit.together = Some(Arc::new(together.pass(&permit.way, since, deadline).await?));
+            let asked_at = Instant::now();
+            let passed = together.pass(&permit.way, since, deadline).await;
+            self.note_busy(account, asked_at);
+            permit.together = Some(Arc::new(passed?));
         }
         permit.started = Some(Instant::now());
         Ok(permit)

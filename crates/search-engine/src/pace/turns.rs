@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
-    Pace, Question,
+    Lane, Pace, Question,
     gates::{Gates, RECENT, Way},
 };
 
@@ -90,6 +90,13 @@ impl<W> Turns<W> {
         let mut ahead: Vec<(&Way, u32)> = ahead.map(|(other, waiting)| (other, waiting.size())).collect();
         leave_out_yielding(&mut ahead, way);
         self.gates.turn(way, &ahead, now)
+    }
+
+    /// Returns the earliest time at which an account lets a request in `lane` pass after those of it that wait in this lane or a faster one.
+    pub fn account_opens_at(&mut self, account: Uuid, lane: Lane, now: Instant) -> Instant {
+        let ahead = self.lines.iter().filter(|(way, _)| way.account == account && way.lane <= lane);
+        let before = ahead.flat_map(|(_, line)| line).map(Waiting::size).sum();
+        self.gates.account_opens_at(account, lane, before, now)
     }
 
     /// Removes a request from the queue. Returns `false` if it has already started.

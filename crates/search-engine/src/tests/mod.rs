@@ -1,5 +1,6 @@
 //! Tests of the client and the reader against a small scripted server.
 
+mod another;
 mod answers;
 mod breaker;
 mod caching;
@@ -175,12 +176,27 @@ impl Endpoint for Upstream {
     }
 }
 
-/// The stored grant of the one account.
-struct Kept(Mutex<Account>);
+#[derive(Default)]
+struct Others {
+    accounts: Vec<Account>,
+    /// How often they were looked up.
+    asked: usize,
+    /// Those whose grant was refused.
+    refused: Vec<Uuid>,
+}
+
+/// The stored grant of the one account, and other accounts that may read its sites.
+struct Kept(Mutex<Account>, Mutex<Others>);
 
 impl Kept {
     fn account(&self) -> Account {
         self.0.lock().unwrap().clone()
+    }
+
+    /// The account with this id.
+    fn with_id(&self, id: Uuid) -> Account {
+        let other = self.1.lock().unwrap().accounts.iter().find(|other| other.id == id).cloned();
+        other.unwrap_or_else(|| self.account())
     }
 
     fn token(&self) -> String {
@@ -197,8 +213,20 @@ struct LockedKept(Arc<Kept>, Account);
 /// One client needs no lock.
 #[async_trait]
 impl Grants for Arc<Kept> {
-    async fn lock(&self, _account: Uuid) -> Result<Box<dyn LockedGrant>, SearchEngineError> {
-        Ok(Box::new(LockedKept(self.clone(), self.account())))
+    async fn lock(&self, account: Uuid) -> Result<Box<dyn LockedGrant>, SearchEngineError> {
+        Ok(Box::new(LockedKept(self.clone(), self.with_id(account))))
+    }
+
+    async fn others(&self, _account: Uuid, _site: &SiteUrl) -> Vec<Account> {
+        let mut others = self.1.lock().unwrap();
+        others.asked += 1;
+        others.accounts.clone()
+    }
+
+    async fn refused(&self, other: &Account, _error: &SearchEngineError) {
+        let mut others = self.1.lock().unwrap();
+        others.refused.push(other.id);
+        others.accounts.retain(|account| account.id != other.id);
     }
 }
 
@@ -270,7 +298,7 @@ impl Bench {
             pace,
             patience,
         };
-        let kept = Arc::new(Kept(Mutex::new(account("grant"))));
+        let kept = Arc::new(Kept(Mutex::new(account("grant")), Mutex::default()));
         let grants = Arc::new(kept.clone());
         let engine = SearchEngine::new(settings, http_client(), clock.clone(), Random::seeded(1), grants, None);
         let reader = Reader::new(Arc::new(engine), clock, 1 << 24, chrono::TimeDelta::hours(6), None);

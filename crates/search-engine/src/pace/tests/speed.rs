@@ -152,3 +152,22 @@ fn passing(gates: &mut Gates, way: &Way, now: Instant, most: usize) -> usize {
     }
     passed
 }
+
+/// The account's gate opens after the requests of it that wait. The site is no reason to choose another account.
+#[test]
+fn an_account_opens_after_its_own_waiting_requests() {
+    let mut sim = Sim::unbounded();
+    let wait = |sim: &mut Sim, account| {
+        let now = sim.now;
+        sim.turns.account_opens_at(Uuid::from_u128(account), Lane::Own, now) - now
+    };
+    assert_eq!(wait(&mut sim, 1), Duration::ZERO);
+    sim.burst(&own(), FIRST_BURST);
+    let first = wait(&mut sim, 1);
+    assert!(first > Duration::ZERO);
+    sim.burst(&way(1, "a", Lane::Refresh), 100);
+    assert_eq!(wait(&mut sim, 1), first, "nobody waits for slower lanes");
+    sim.burst(&own(), 100);
+    assert!(wait(&mut sim, 1) > first);
+    assert_eq!(wait(&mut sim, 2), Duration::ZERO, "of the same site");
+}
