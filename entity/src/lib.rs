@@ -19,6 +19,7 @@ pub mod former_trial;
 pub mod issuer_session;
 pub mod oauth_client;
 pub mod oauth_grant;
+pub mod opened_page;
 pub mod pending_revocation;
 pub mod property;
 pub mod property_account;

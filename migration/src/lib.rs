@@ -17,6 +17,7 @@ mod m0010_client_secrets;
 mod m0011_room_of_annotations;
 mod m0012_replicas;
 mod m0013_indices;
+mod m0014_opened_pages;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -39,6 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_room_of_annotations::Migration),
             Box::new(m0012_replicas::Migration),
             Box::new(m0013_indices::Migration),
+            Box::new(m0014_opened_pages::Migration),
         ]
     }
 }

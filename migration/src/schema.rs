@@ -84,6 +84,7 @@ pub const TABLES: &[&str] = &[
     "issuer_session",
     "oauth_client",
     "oauth_grant",
+    "opened_page",
     "pending_revocation",
     "property",
     "property_account",

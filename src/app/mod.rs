@@ -13,6 +13,8 @@ mod parts;
 mod providers;
 mod routes;
 mod sweep;
+mod turn;
+mod warm;
 
 use std::{
     fs::File,
@@ -35,7 +37,7 @@ use crate::{
     demo::{self, Simulator},
     error::Error,
     server,
-    services::{drift::Drift, health::HealthCheck},
+    services::{drift::Drift, health::HealthCheck, warming::Warmer},
 };
 
 pub use self::{
@@ -76,6 +78,7 @@ pub struct Service {
     delay: Duration,
     store: Opened,
     sweeper: sweep::Sweeper,
+    warmer: Warmer,
     /// The lock on the database file, which only this process may serve.
     _claim: Option<File>,
     watcher: Option<JoinHandle<()>>,
@@ -121,7 +124,11 @@ pub async fn start_on(
     prepare(&parts, demo_people).await?;
     let watcher = if claim.is_some() { watch_other_processes(&parts, &database_url).await? } else { None };
     let sweeper = sweep::Sweeper::new(&parts);
-    let sweeping = sweeper.start();
+    let warmer = Warmer::new(&parts.app.search, parts.app.config.clone(), parts.events.clone());
+    let mut periodic = vec![sweeper.start()];
+    if parts.app.config.search_engine.warm {
+        periodic.push(warm::start(&parts, warmer.clone()));
+    }
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let (shared, health, drift) = (parts.app.shared.clone(), parts.app.health.clone(), parts.drift.clone());
     let (delay, grace) = (parts.app.config.shutdown.delay_at(&base_url), parts.app.config.shutdown.grace.duration());
@@ -133,7 +140,7 @@ pub async fn start_on(
     let task = tokio::spawn(async move {
         let signal = async { drop(stopped.await) };
         let result = server::serve(listener, endpoint, limits, signal, grace).await;
-        sweeping.abort();
+        periodic.iter().for_each(JoinHandle::abort);
         result
     });
     Ok(Service {
@@ -152,6 +159,7 @@ pub async fn start_on(
         reader,
         store,
         sweeper,
+        warmer,
         _claim: claim,
         watcher,
         metrics,
@@ -226,6 +234,14 @@ impl Service {
     /// Deletes expired rows, and tries again to revoke waiting grants. A running service does so every 15 minutes.
     pub async fn sweep(&self) {
         self.sweeper.sweep().await;
+    }
+
+    /// Reads ahead what was opened lately. A running service does so every five minutes, if `search_engine.warm` is set.
+    ///
+    /// # Errors
+    /// The database does not answer.
+    pub async fn warm(&self) -> Result<(), Error> {
+        self.warmer.pass().await
     }
 
     /// Compares the clock and the settings with those of others. A running service does so every 20 seconds.

@@ -255,6 +255,7 @@ fn search_data(
         weeks: Weeks::default(),
         system_annotations: SystemAnnotations::load(&config.annotations)?,
         account_page: client_id(config).map(|_| basis.base_url.join(account::PATH).into()),
+        lane: None,
     })
 }
 

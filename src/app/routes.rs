@@ -38,7 +38,7 @@ use crate::{
         version::Served,
     },
     mcp,
-    services::{applications::uses::SurfaceKind, connections::SearchConnections},
+    services::{applications::uses::SurfaceKind, connections::SearchConnections, warming::opened::OpenedPages},
     web::{
         account::{Account, search::SearchPages},
         changelog::Changelog,
@@ -161,6 +161,11 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             random: app.random.clone(),
             limits: parts.limits.clone(),
             signs_in: parts.sign_in.is_some(),
+            opened: if config.search_engine.warm {
+                OpenedPages::start(parts.store.writer.clone(), app.clock.clone())
+            } else {
+                OpenedPages::off()
+            },
         },
     })
 }

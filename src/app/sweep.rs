@@ -7,16 +7,16 @@ use std::{
 
 use identity::{departures, revocation, session::Sessions};
 use issuer::IdentityProvider;
-use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, Statement};
+use sea_orm::{DatabaseConnection, DbErr};
 use store::remains;
 use telemetry::events::EventMeter;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::{Parts, basis::max_token_age};
+use super::{Parts, basis::max_token_age, turn::takes_turn};
 use crate::{
     handlers::App,
-    services::{applications::uses, audit, privacy::pending, replays, sharing},
+    services::{applications::uses, audit, privacy::pending, replays, sharing, warming::opened},
 };
 
 /// The time between two sweeps.
@@ -35,18 +35,8 @@ pub(super) struct Sweeper {
 /// The row of the sweep among those of replicas.
 const OF_SWEEP: Uuid = Uuid::nil();
 
-/// Takes the turn, unless another replica has had it within [`EVERY`], by the clock of the server. The id stands for the sweep.
-const TURN: &str = "INSERT INTO replica (id, settings, seen_at) VALUES ($1, '{}', now())
-    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at WHERE replica.seen_at < now() - interval '14 minutes'";
-
-/// Returns whether this replica sweeps now. On `SQLite` there is one. On `PostgreSQL` the first that comes does.
-async fn takes_turn(db: &DatabaseConnection) -> Result<bool, DbErr> {
-    if db.get_database_backend() != DbBackend::Postgres {
-        return Ok(true);
-    }
-    let turn = Statement::from_sql_and_values(DbBackend::Postgres, TURN, [OF_SWEEP.into()]);
-    Ok(db.execute_raw(turn).await?.rows_affected() > 0)
-}
+/// The minutes for which a turn lasts, a little less than [`EVERY`].
+const MINUTES: u32 = 14;
 
 impl Sweeper {
     pub fn new(parts: &Parts) -> Self {
@@ -68,7 +58,7 @@ impl Sweeper {
             sweeper.pin_older_links().await;
             loop {
                 tokio::time::sleep(EVERY).await;
-                match takes_turn(&sweeper.db).await {
+                match takes_turn(&sweeper.db, OF_SWEEP, MINUTES).await {
                     Ok(true) => sweeper.sweep().await,
                     Ok(false) => {}
                     Err(error) => tracing::warn!(%error, "expired records could not be deleted"),
@@ -120,6 +110,7 @@ impl Sweeper {
             uses::sweep(db, now).await,
             audit::sweep(db, now).await,
             pending::sweep(db, now).await,
+            opened::sweep(db, now).await,
         ];
         if let Some(provider) = &self.provider {
             swept.push(provider.sweep().await);
@@ -130,23 +121,5 @@ impl Sweeper {
             }
         }
         swept
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn one_replica_sweeps_at_a_time() {
-        let db = test_data::database().await;
-        let is_one = db.get_database_backend() != DbBackend::Postgres;
-        assert!(takes_turn(&db).await.unwrap());
-        assert_eq!(takes_turn(&db).await.unwrap(), is_one, "another one has just swept");
-        if !is_one {
-            let later = "UPDATE replica SET seen_at = seen_at - interval '15 minutes'";
-            db.execute_raw(Statement::from_string(DbBackend::Postgres, later)).await.unwrap();
-            assert!(takes_turn(&db).await.unwrap());
-        }
     }
 }

@@ -48,6 +48,9 @@ pub struct SearchEngine {
     pub refill_per_second: u32,
     /// Limits of all requests together.
     pub quota: EngineQuota,
+    /// Reads ahead what people opened in the last seven days, once a day of a property has become final, while nobody waits: at most a third
+    /// of `search_engine.quota` and of the pace. See [Reading ahead](OPERATING.md#reading-ahead).
+    pub warm: bool,
     /// Timeouts and retry delays. Not a setting. Code that starts a service, such as a test, may shorten them.
     #[serde(skip)]
     pub patience: Patience,
@@ -117,6 +120,7 @@ impl Default for SearchEngine {
             bucket: 60,
             refill_per_second: 18,
             quota: EngineQuota::default(),
+            warm: false,
             patience: Patience::default(),
         }
     }

@@ -26,3 +26,4 @@ pub mod tags;
 pub mod team;
 pub mod users;
 pub mod waits;
+pub mod warming;

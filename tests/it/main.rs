@@ -67,6 +67,7 @@ mod statements;
 mod support;
 mod system;
 mod versions;
+mod warming;
 mod wire;
 mod withdrawals;
 mod world;

@@ -28,7 +28,7 @@ use super::{
     failure::{Failure, Verdict, judge},
     oauth::Oauth,
     outcomes::LastOutcomes,
-    pace::{Asker, Pacer, Permit, TooLate},
+    pace::{Asker, Lane, Pacer, Permit, TooLate},
     record::Records,
     refusal::RefusedSite,
     settings::{Account, Grants, Settings},
@@ -42,6 +42,12 @@ const PAGE: usize = 25_000;
 /// The most bytes of an answer: 25,000 rows of the longest keys.
 const MOST_BYTES: usize = 64 << 20;
 
+/// Reading ahead takes this fraction (1/n) of the pace and of the quotas. One replica at a time does it.
+const AHEAD: u32 = 3;
+
+/// The pause of reading ahead while people wait.
+const PEOPLE_FIRST: Duration = Duration::from_secs(1);
+
 /// The time after which a request is worth sending again that had no turn.
 const TURN_RETRY: Duration = Duration::from_secs(5);
 
@@ -51,6 +57,8 @@ pub struct SearchEngine {
     http: reqwest::Client,
     access: AccessTokens,
     pub(super) pacer: Pacer,
+    /// The part of the pace that reading ahead may take.
+    ahead: Pacer,
     breakers: Breakers,
     pub(super) records: Records,
     meter: UpstreamMeter,
@@ -76,6 +84,7 @@ impl SearchEngine {
             access: AccessTokens::new(oauth, breakers("token endpoint"), meter.clone(), clock.clone(), grants.clone()),
             breakers: breakers("API"),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
+            ahead: Pacer::new(settings.pace.divided_by(AHEAD), None),
             records: Records::sharing(shared.map(|shared| shared.news("accounts")), clock.clone()),
             meter,
             settings,
@@ -170,6 +179,7 @@ impl SearchEngine {
             let query = Arc::new(QueryRequest { row_limit, start_row, ..request.clone() });
             let expected = query.clone();
             let read = move |body: &[u8]| answer::rows(body, &expected);
+            self.wait_ahead(account, site, asker).await;
             let mut page = self.send(account, Some((site, asker)), || self.http.post(&url).json(&*query), read).await?;
             let came = page.rows.len();
             answer::leave_out_repeated(&whole.rows, &mut page.rows);
@@ -183,6 +193,19 @@ impl SearchEngine {
             if came < row_limit || start_row >= cap {
                 return Ok(whole);
             }
+        }
+    }
+
+    /// Waits until a request that reads ahead may start. The time does not count for its deadline.
+    async fn wait_ahead(&self, account: &Account, site: &SiteUrl, asker: Asker) {
+        if asker.lane != Lane::Ahead {
+            return;
+        }
+        let never = tokio::time::Instant::now() + Duration::from_hours(24);
+        // Cannot be too late, because nobody waits. What it counts in flight ends here: the site's own gate counts it.
+        drop(self.ahead.start(account.id, site, asker, never).await);
+        while self.pacer.people_wait() {
+            tokio::time::sleep(PEOPLE_FIRST).await;
         }
     }
 

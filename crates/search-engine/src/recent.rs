@@ -206,7 +206,7 @@ impl RecentReader {
             return Recent::UnderWay(self.start(under_way, account, site, span, lane));
         };
         if self.clock.moment().since(kept.read_at) >= REREAD_AFTER.min(self.ttl) {
-            drop(self.start(under_way, account, site, kept.span, Lane::Refresh));
+            drop(self.start(under_way, account, site, kept.span, lane.max(Lane::Refresh)));
         }
         Recent::Kept(kept)
     }
@@ -294,7 +294,7 @@ impl RecentReader {
             let answer = self.engine.query(account, site, Asker::new(lane), &query, cap).await?;
             Ok(reading_of(answer, &dimensions, cap, self.clock.now()))
         };
-        let reading = if lane == Lane::Refresh {
+        let reading = if lane >= Lane::Refresh {
             self.elsewhere.again(known, self.clock.now(), expires_at, fetch).await?
         } else {
             self.elsewhere.once(known, expires_at, fetch).await?

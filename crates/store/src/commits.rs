@@ -36,6 +36,7 @@ pub const UNRELATED: &[&str] = &[
     "former_trial",
     "oauth_client",
     "oauth_grant",
+    "opened_page",
     "pending_revocation",
     "property_account",
     "property_preference",

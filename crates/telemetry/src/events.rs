@@ -71,6 +71,7 @@ pub struct EventMeter {
     sign_ins: Family<Came, Counter>,
     messages: Family<Came, Counter>,
     sweeps: Family<Came, Counter>,
+    warmed: Family<Came, Counter>,
     swept: Counter<u64, AtomicU64>,
     sweep_seconds: Histogram,
     last_sweep: Gauge<i64, AtomicI64>,
@@ -82,6 +83,7 @@ impl Default for EventMeter {
             sign_ins: from_zero(&SignIn::ALL.map(SignIn::name)),
             messages: from_zero(&["sent", "failed"]),
             sweeps: from_zero(&["done", "failed"]),
+            warmed: from_zero(&["done", "failed"]),
             swept: Counter::default(),
             sweep_seconds: histogram(),
             last_sweep: Gauge::default(),
@@ -102,6 +104,7 @@ impl EventMeter {
     pub fn register(&self, registry: &mut Registry) {
         registry.register("sign_ins", "Sign-ins of browsers, by what came of them", self.sign_ins.clone());
         registry.register("mail_messages", "Messages to the mail server, by what came of them", self.messages.clone());
+        registry.register("warmed_pages", "Pages that were read ahead, by what came of them", self.warmed.clone());
         registry.register("sweeps", "Sweeps of expired rows, by what came of them", self.sweeps.clone());
         registry.register("swept_rows", "Expired rows deleted by sweeps", self.swept.clone());
         registry.register("sweep_duration_seconds", "Time of a sweep", self.sweep_seconds.clone());
@@ -112,6 +115,11 @@ impl EventMeter {
     /// Counts a sign-in.
     pub fn note_sign_in(&self, outcome: SignIn) {
         self.sign_ins.get_or_create(&Came { outcome: outcome.name() }).inc();
+    }
+
+    /// Counts a page that was read ahead.
+    pub fn note_warmed(&self, is_done: bool) {
+        self.warmed.get_or_create(&Came { outcome: if is_done { "done" } else { "failed" } }).inc();
     }
 
     /// Counts a message to the mail server.

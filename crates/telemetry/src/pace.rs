@@ -69,6 +69,12 @@ impl PaceMeter {
         self.refusals.get_or_create(&Refusal { reason }).inc();
     }
 
+    /// Returns whether a request of a lane waits.
+    #[must_use]
+    pub fn is_waited_for(&self, lane: &'static str) -> bool {
+        self.waiting.get_or_create(&Named { lane }).get() > 0
+    }
+
     /// Counts a request that begins to wait.
     #[must_use]
     pub fn begin(&self, lane: &'static str) -> Waiting {

@@ -243,6 +243,16 @@ static OF_LINK: LazyLock<ByPlans> = LazyLock::new(|| {
     })
 });
 
+static OF_PROPERTY: LazyLock<ByPlans> = LazyLock::new(|| {
+    ByPlans::of(|plans| {
+        format!(
+            "SELECT {} FROM property p JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id \
+             WHERE p.id = $1 AND p.tracked",
+            property_columns(plans)
+        )
+    })
+});
+
 /// Returns the records of `caller`, and of `property` if one is given. Returns `None` for an unknown caller.
 ///
 /// # Errors
@@ -299,6 +309,16 @@ pub async fn of_link(db: &impl ConnectionTrait, plans: Plans, token_hash: &[u8])
     let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
     let link = share_link::Model::from_query_result(&row, "k_")?;
     Ok(property_of(&row, false)?.map(|property| LinkFacts { link, property: Arc::new(property) }))
+}
+
+/// Returns a property, if it is tracked. For work that nobody asked for.
+///
+/// # Errors
+/// The database cannot answer.
+pub async fn of_property(db: &impl ConnectionTrait, plans: Plans, id: Uuid) -> Result<Option<PropertyFacts>, DbErr> {
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), OF_PROPERTY.get(plans), [id.into()]);
+    let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
+    property_of(&row, false)
 }
 
 fn property_of(row: &QueryResult, may_be_granted: bool) -> Result<Option<PropertyFacts>, DbErr> {

@@ -42,6 +42,8 @@ pub struct SearchData {
     pub system_annotations: SystemAnnotations,
     /// The URL of the account page, for hints. `None` if this deployment has none.
     pub account_page: Option<Arc<str>>,
+    /// The lane of all requests, if nobody waits for them.
+    pub lane: Option<Lane>,
 }
 
 /// A site, the account that reads it, and the lane and question of its requests.
@@ -83,8 +85,15 @@ impl SearchData {
     pub fn site(&self, access: &ReadableProperty) -> Result<SearchSite, Error> {
         let account = access.account().clone();
         let site = SearchSite::new(self, access.property(), account, access.responsible())?;
-        let asker = access.reader().map_or_else(|| Asker::new(Lane::Shared), Asker::person);
-        Ok(SearchSite { asker, ..site })
+        let of_caller = || access.reader().map_or_else(|| Asker::new(Lane::Shared), Asker::person);
+        Ok(SearchSite { asker: self.lane.map_or_else(of_caller, Asker::new), ..site })
+    }
+
+    /// Returns what reads ahead into the same cache. It shares neither answers nor permits with people, so nobody waits for it.
+    #[must_use]
+    pub fn ahead(&self) -> Self {
+        let (answers, weeks) = (Answers::new(0, self.clock.clone()), Weeks::default());
+        Self { answers, weeks, lane: Some(Lane::Ahead), ..self.clone() }
     }
 
     /// Returns the credentials of an account. `by` is the person whose account it is.
@@ -144,7 +153,7 @@ impl SearchData {
     /// Returns the recent days of a site, or starts to read them in the background.
     #[must_use]
     pub fn recent(&self, site: &SearchSite, span: u32) -> Recent {
-        self.reader.recent().ask(&site.credentials, &site.url, span, Lane::Headlines)
+        self.reader.recent().ask(&site.credentials, &site.url, span, self.lane.unwrap_or(Lane::Headlines))
     }
 
     /// Translates a failure for the caller, and records a refused grant.

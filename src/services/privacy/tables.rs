@@ -113,6 +113,8 @@ pub const TABLES: &[Table] = &[
         &["grantsMade", "grantsReceived"],
     ),
     deleted("team_grant", "owner_id = :user OR email_key IN (:email, :address)", &["grantsMade", "grantsReceived"]),
+    // The kinds of pages that anybody opened of a property within a week. It names nobody.
+    deleted("opened_page", OF_PROPERTY, &[]),
     deleted("property_account", OF_PROPERTY, &["propertyListings"]),
     deleted("property", "user_id = :user", &["properties"]),
     deleted("search_account", "user_id = :user", &["searchAccounts"]),

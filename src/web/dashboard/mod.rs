@@ -59,7 +59,11 @@ use super::{
 };
 use crate::{
     operations::Operations,
-    services::waits::{self, Progress},
+    services::{
+        access::parse_id,
+        waits::{self, Progress},
+        warming::opened::OpenedPages,
+    },
 };
 
 /// The page of all sites.
@@ -133,6 +137,8 @@ pub struct Dashboard {
     pub limits: Option<CallerLimits>,
     /// True if people can sign in with a browser.
     pub signs_in: bool,
+    /// Notes what is opened, if it is read ahead.
+    pub opened: OpenedPages,
 }
 
 impl Dashboard {
@@ -328,7 +334,14 @@ async fn contents(
         page => page,
     };
     match body {
-        Ok(body) => Ok(Drawn { site: Some(opened.site.name), body }),
+        Ok(body) => {
+            if let (Door::Signed(id), Some(kind)) = (&opened.door, part.kind())
+                && let Some(property) = parse_id(id)
+            {
+                dashboard.opened.note(property, kind);
+            }
+            Ok(Drawn { site: Some(opened.site.name), body })
+        }
         Err(refusal) => Err(Refused { refusal, door: Some(opened.door), kept: opened.site.kept, again, written }),
     }
 }

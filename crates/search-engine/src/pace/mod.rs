@@ -98,16 +98,18 @@ pub enum Lane {
     Headlines,
     /// Days that are kept and read again, for which nobody waits.
     Refresh,
+    /// Pages that are read ahead, while nobody waits: a third of the pace at most.
+    Ahead,
 }
 
 impl Lane {
     /// All lanes, most urgent first.
-    pub const ALL: [Self; 4] = [Self::Own, Self::Shared, Self::Headlines, Self::Refresh];
+    pub const ALL: [Self; 5] = [Self::Own, Self::Shared, Self::Headlines, Self::Refresh, Self::Ahead];
 
     /// Returns whether callers do not wait for every request.
     #[must_use]
     pub fn is_background(self) -> bool {
-        matches!(self, Self::Headlines | Self::Refresh)
+        matches!(self, Self::Headlines | Self::Refresh | Self::Ahead)
     }
 
     /// Its name among the metrics.
@@ -117,6 +119,7 @@ impl Lane {
             Self::Shared => "shared",
             Self::Headlines => "headlines",
             Self::Refresh => "refresh",
+            Self::Ahead => "ahead",
         }
     }
 
@@ -125,7 +128,7 @@ impl Lane {
         match self {
             Self::Own | Self::Shared => Duration::ZERO,
             Self::Headlines => Duration::from_secs(30),
-            Self::Refresh => Duration::from_mins(2),
+            Self::Refresh | Self::Ahead => Duration::from_mins(2),
         }
     }
 }
@@ -254,6 +257,11 @@ impl Pacer {
     /// The metrics of the wait.
     pub fn meter(&self) -> &PaceMeter {
         &self.meter
+    }
+
+    /// Returns whether people wait for a turn.
+    pub fn people_wait(&self) -> bool {
+        Lane::ALL.into_iter().filter(|lane| !lane.is_background()).any(|lane| self.meter.is_waited_for(lane.name()))
     }
 
     /// Returns the used shares of the account and the site with the largest share, and of the quotas.

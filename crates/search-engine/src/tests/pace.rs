@@ -84,3 +84,18 @@ async fn a_smaller_question_passes_a_larger_one_in_the_queue() {
         .with(|script| script.queries[1..].iter().map(|query| query["rowLimit"].as_u64().unwrap()).collect());
     assert_eq!(order, [2, 6, 3, 4, 5]);
 }
+
+#[tokio::test]
+async fn reading_ahead_takes_a_third_of_the_quota_at_most() {
+    let quota = Quota { per_day: 18, ..Quota::default() };
+    let bench = Bench::paced(Pace { quota, ..Pace::default() }, quick()).await;
+    let (ahead, account) = (bench.reader.asking_for(Asker::new(Lane::Ahead)), bench.kept.account());
+    let read = async |cap| ahead.read(&account, &site(), &part(cap), &Plan::everything()).await;
+    assert!(read(10).await.is_ok());
+    // A sixth of the third at once is one request, and the next one has its turn hours later.
+    let mut second = Box::pin(read(11));
+    assert!(poll!(&mut second).is_pending());
+    assert!(bench.read(&part(12)).await.is_ok());
+    assert!(poll!(&mut second).is_pending());
+    assert_eq!(bench.upstream.queries(), 2);
+}

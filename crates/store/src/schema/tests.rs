@@ -173,7 +173,7 @@ async fn tables_of_other_applications_and_of_extensions_stay_as_they_are() {
     assert!(db.query_one_raw(Statement::from_string(DbBackend::Postgres, unordered)).await.unwrap().is_none());
 
     // An upgrade: the migrations after m0006 are applied to the schema before them.
-    let undo = "DROP TABLE device_code; DROP TABLE token_exchange; DROP TABLE replica; DROP INDEX ix_annotation_author_id, ix_share_link_created_by,
+    let undo = "DROP TABLE device_code; DROP TABLE token_exchange; DROP TABLE replica; DROP TABLE opened_page; DROP INDEX ix_annotation_author_id, ix_share_link_created_by,
             ix_classification_created_by, ix_audit_event_at, ix_audit_event_actor_id_at, ix_audit_event_whom_key_at; ALTER TABLE oauth_client DROP COLUMN uses_device_codes;
         ALTER TABLE oauth_client DROP COLUMN secret_hash; ALTER TABLE share_link DROP COLUMN pinned; DELETE FROM seaql_migrations WHERE version > 'm0007'";
     db.execute_unprepared(undo).await.unwrap();
@@ -181,7 +181,7 @@ async fn tables_of_other_applications_and_of_extensions_stay_as_they_are() {
     let kept = |all: &[(String, String)]| -> Vec<_> {
         all.iter()
             .filter(|(name, _)| {
-                !["device_code", "oauth_client", "replica", "share_link", "token_exchange"]
+                !["device_code", "oauth_client", "opened_page", "replica", "share_link", "token_exchange"]
                     .iter()
                     .chain(&["ix_annotation_author_id", "ix_classification_created_by", "ix_audit_event_"])
                     .any(|own| name.contains(own))

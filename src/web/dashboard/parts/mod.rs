@@ -26,6 +26,7 @@ use super::{
     table::Table,
     view::View,
 };
+use crate::services::warming::opened::PageKind;
 
 /// The pages of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,20 @@ impl Part {
     /// Returns whether the page reads search data.
     fn reads(self) -> bool {
         !matches!(self, Self::Notes | Self::Settings)
+    }
+
+    /// The kind of page that is read ahead, if it reads search data.
+    pub fn kind(self) -> Option<PageKind> {
+        Some(match self {
+            Self::Overview => PageKind::Overview,
+            Self::Table(Table::Queries) => PageKind::Queries,
+            Self::Table(Table::Pages) => PageKind::Pages,
+            Self::Table(Table::Countries) => PageKind::Countries,
+            Self::Growth => PageKind::Growth,
+            Self::Cannibalization => PageKind::Cannibalization,
+            Self::Insights => PageKind::Insights,
+            _ => return None,
+        })
     }
 
     /// Returns what the kind of search lacks for the page, if anything.

@@ -86,3 +86,18 @@ async fn a_request_that_waits_for_time_is_woken() {
     let requests = (0..50).map(|_| start(Asker::new(Lane::Own)));
     assert_eq!(futures_util::future::join_all(requests).await.len(), 50);
 }
+
+#[tokio::test]
+async fn people_wait_while_one_of_their_requests_has_no_turn() {
+    let pacer = Pacer::new(Pace { max_in_flight: 1, ..Pace::default() }, None);
+    let (site, deadline) = (SiteUrl("sc-domain:a.test".to_owned()), Instant::now() + Duration::from_hours(1));
+    let start = |lane| pacer.start(Uuid::nil(), &site, Asker::new(lane), deadline);
+    let first = start(Lane::Own).await.unwrap();
+    assert!(!pacer.people_wait());
+    let mut refresh = Box::pin(start(Lane::Refresh));
+    assert!(poll!(&mut refresh).is_pending() && !pacer.people_wait());
+    let mut shared = Box::pin(start(Lane::Shared));
+    assert!(poll!(&mut shared).is_pending() && pacer.people_wait());
+    drop(first);
+    assert!(shared.await.is_ok() && !pacer.people_wait());
+}
