@@ -161,13 +161,18 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             random: app.random.clone(),
             limits: parts.limits.clone(),
             signs_in: parts.sign_in.is_some(),
-            opened: if config.search_engine.warm {
-                OpenedPages::start(parts.store.writer.clone(), app.clock.clone())
-            } else {
-                OpenedPages::off()
-            },
+            opened: opened_pages(parts),
         },
     })
+}
+
+/// Notes what is opened, if it is read ahead.
+fn opened_pages(parts: &Parts) -> OpenedPages {
+    if parts.app.config.search_engine.warm {
+        OpenedPages::start(parts.store.writer.clone(), parts.app.clock.clone())
+    } else {
+        OpenedPages::off()
+    }
 }
 
 /// Routes that are not operations: metadata, the embedded issuer, browser sign-in, pages.

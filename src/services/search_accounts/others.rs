@@ -169,9 +169,11 @@ mod tests {
             let team = Team::new().await;
             let (db, account) = (&team.world.db, &team.account);
             match what {
-                "grant" => drop(team_grant::Entity::delete_many().exec(db).await.unwrap()),
+                "grant" => {
+                    team_grant::Entity::delete_many().exec(db).await.unwrap();
+                }
                 "property" => {
-                    drop(entity::team_grant_property::Entity::delete_many().exec(db).await.unwrap());
+                    entity::team_grant_property::Entity::delete_many().exec(db).await.unwrap();
                 }
                 "address" => {
                     let row =
