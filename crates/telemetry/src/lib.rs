@@ -1,4 +1,4 @@
-//! Log lines and metrics for operators. Text of strangers is made safe for a line of the log.
+//! Log lines, metrics and traces for operators. Text of strangers is made safe for a line of the log.
 
 pub mod database;
 pub mod events;
@@ -11,6 +11,7 @@ pub mod providers;
 pub mod requests;
 pub mod sums;
 mod text;
+pub mod traces;
 pub mod upstream;
 
 use std::fmt::Display;

@@ -7,6 +7,8 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
+use super::traces::Span;
+
 /// The upper bounds of the buckets of waits, in seconds. People wait for 25 at most.
 const BUCKETS: [f64; 11] = [0.01, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 20.0, 25.0, 60.0];
 
@@ -34,6 +36,7 @@ pub struct Waiting {
     meter: PaceMeter,
     lane: &'static str,
     start: Instant,
+    _span: Span,
 }
 
 fn histogram() -> Histogram {
@@ -79,7 +82,9 @@ impl PaceMeter {
     #[must_use]
     pub fn begin(&self, lane: &'static str) -> Waiting {
         self.waiting.get_or_create(&Named { lane }).inc();
-        Waiting { meter: self.clone(), lane, start: Instant::now() }
+        let span = Span::part("wait for the pace");
+        span.set("sightline.lane", lane);
+        Waiting { meter: self.clone(), lane, start: Instant::now(), _span: span }
     }
 }
 

@@ -65,6 +65,12 @@ impl ProviderMeters {
 }
 
 impl ProviderMeter {
+    /// The name of the provider.
+    #[must_use]
+    pub fn provider(&self) -> &'static str {
+        self.provider
+    }
+
     /// Counts one attempt.
     pub fn note(&self, outcome: UpstreamOutcome, took: Duration) {
         let (provider, outcome) = (self.provider, outcome.name());

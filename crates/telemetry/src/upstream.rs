@@ -24,7 +24,9 @@ pub enum UpstreamOutcome {
 }
 
 impl UpstreamOutcome {
-    pub(super) fn name(self) -> &'static str {
+    /// Its name in metrics and spans.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Quota => "quota",
@@ -48,7 +50,9 @@ pub enum TokenOutcome {
 }
 
 impl TokenOutcome {
-    fn name(self) -> &'static str {
+    /// Its name in metrics and spans.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::GrantEnded => "grant_ended",
