@@ -30,6 +30,7 @@ use store::{
     database::{self, Opened, Statements},
     locks,
 };
+use telemetry::traces::Traces;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
@@ -74,6 +75,7 @@ pub struct Service {
     health: HealthCheck,
     drift: Drift,
     comparing: JoinHandle<()>,
+    traces: Traces,
     /// Time for which it still accepts connections when it stops.
     delay: Duration,
     store: Opened,
@@ -148,7 +150,8 @@ pub async fn start_on(
         shared,
         issuer: parts.provider.map(Box::new),
         health,
-        comparing: drift.start(),
+        comparing: drift.start(parts.traces.clone()),
+        traces: parts.traces,
         drift,
         delay: delay.duration(),
         address,
@@ -228,6 +231,7 @@ impl Service {
         }
         self.comparing.abort();
         self.drift.end().await;
+        self.traces.end().await;
         self.close_database().await;
     }
 
@@ -274,4 +278,6 @@ struct Parts {
     /// Counts sign-ins, messages and sweeps.
     events: telemetry::events::EventMeter,
     drift: Drift,
+    /// Begins spans, and exports them.
+    traces: Traces,
 }

@@ -12,7 +12,12 @@ use issuer::{
 use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
 use shared::Shared;
 use store::{caller_limits::CallerLimits, database::Opened, place::Place};
-use telemetry::{events::EventMeter, polls::PollMeter, requests::RequestMeter};
+use telemetry::{
+    events::EventMeter,
+    polls::PollMeter,
+    requests::RequestMeter,
+    traces::{Source, Traces},
+};
 use url::Url;
 
 use super::{
@@ -92,6 +97,7 @@ pub async fn build(
     random: Random,
 ) -> Result<Parts, Error> {
     let store = open_database(&config).await?;
+    let traces = traces(&config, &clock, &random)?;
     let (db, writer) = (store.reader.clone(), store.writer.clone());
     let secrets = key_file::secrets(&config, &random, &writer).await?;
     let http = http_client()?;
@@ -149,7 +155,15 @@ pub async fn build(
     });
     let operations = api::operation::all().iter().map(|operation| operation.id);
     let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
-    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests, events, drift })
+    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests, events, drift, traces })
+}
+
+/// Where spans go, if they are exported.
+fn traces(config: &Config, clock: &Clock, random: &Random) -> Result<Traces, Error> {
+    let Some(collector) = &config.traces.otlp_endpoint else { return Ok(Traces::default()) };
+    let source = Source { version: env!("CARGO_PKG_VERSION"), instance: random.id(clock.now()).to_string() };
+    Traces::to(&collector.of_traces(), http_client_to(collector.as_str())?, source)
+        .map_err(|refused| Error::invalid(format!("traces.otlp_endpoint: {refused}")))
 }
 
 /// The comparison with other replicas, and the check of health that says what it finds.

@@ -113,6 +113,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     Ok(Layers {
         clock: app.clock.clone(),
         requests: parts.requests.clone(),
+        traces: parts.traces.clone(),
         random: app.random.clone(),
         base_url: base_url.clone(),
         cors: Arc::new(cors(config, base_url)),

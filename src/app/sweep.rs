@@ -9,7 +9,7 @@ use identity::{departures, revocation, session::Sessions};
 use issuer::IdentityProvider;
 use sea_orm::{DatabaseConnection, DbErr};
 use store::remains;
-use telemetry::events::EventMeter;
+use telemetry::{events::EventMeter, traces::Traces};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
@@ -30,6 +30,7 @@ pub(super) struct Sweeper {
     provider: Option<IdentityProvider>,
     db: DatabaseConnection,
     events: EventMeter,
+    traces: Traces,
 }
 
 /// The row of the sweep among those of replicas.
@@ -42,7 +43,14 @@ impl Sweeper {
     pub fn new(parts: &Parts) -> Self {
         let (app, sessions, provider) = (parts.app.clone(), parts.sessions.clone(), parts.provider.clone());
         parts.events.note_start(app.clock.now().timestamp());
-        Self { app, sessions, provider, db: parts.store.writer.clone(), events: parts.events.clone() }
+        Self {
+            app,
+            sessions,
+            provider,
+            db: parts.store.writer.clone(),
+            events: parts.events.clone(),
+            traces: parts.traces.clone(),
+        }
     }
 
     /// Sweeps until the task is aborted.
@@ -75,6 +83,11 @@ impl Sweeper {
 
     /// Sweeps once.
     pub async fn sweep(&self) {
+        let span = self.traces.background("sweep");
+        span.around(self.sweep_all()).await;
+    }
+
+    async fn sweep_all(&self) {
         let begun = Instant::now();
         let swept = self.expired_rows().await;
         let is_well = swept.iter().all(Result::is_ok);

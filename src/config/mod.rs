@@ -31,6 +31,7 @@ mod shutdown;
 mod sign_in;
 mod simulated;
 mod table;
+mod traces;
 mod units;
 mod urls;
 
@@ -54,6 +55,7 @@ pub use shutdown::Shutdown;
 pub use sign_in::SignIn;
 pub use simulated::{Conflict, Fault, Simulator};
 pub use table::page;
+pub use traces::Traces;
 pub use units::{Bytes, Seconds};
 pub use urls::{CheckoutUrl, ContactUrl, IdentifierUrl, PageUrl, SecureUrl};
 
@@ -110,6 +112,8 @@ pub struct Config {
     pub log: Log,
     /// Metrics for operators.
     pub metrics: Metrics,
+    /// Traces for operators.
+    pub traces: Traces,
     /// Mail to people with local accounts.
     pub mail: Mail,
     /// The tool-protocol endpoint.
@@ -214,6 +218,7 @@ impl Default for Config {
             annotations: Annotations::default(),
             log: Log::default(),
             metrics: Metrics::default(),
+            traces: Traces::default(),
             mail: Mail::default(),
             mcp: Mcp::default(),
             secrets: Secrets::default(),

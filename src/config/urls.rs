@@ -80,6 +80,11 @@ urls! {
     IdentifierUrl: "an https URL, or an http one on a loopback address, without a user, a password, a query and a fragment",
         |url| is_endpoint(url) && url.query().is_none();
 
+    /// The root of a collector, below which signals have paths of their own.
+    CollectorUrl: "an http or https URL without a user, a password, a query and a fragment, and without `/v1/traces` at the end, which is appended: \
+        headers with credentials come from `OTEL_EXPORTER_OTLP_HEADERS`",
+        |url| is_page(url) && url.query().is_none() && !url.path().trim_end_matches('/').ends_with("/v1/traces");
+
     /// The page of a payment provider, to whose query `plan` and `reference` are appended.
     CheckoutUrl: "an https URL, or an http one on a loopback address, without a user, a password and a fragment, and without `plan` and \
         `reference` in its query",

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use common::{base_url::BaseUrl, clock::Clock, random::Random};
 use pages::paths::TOOLS;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
-use telemetry::requests::RequestMeter;
+use telemetry::{requests::RequestMeter, traces::Traces};
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::Bodies, client_address::NameClient, compression::Encoders,
@@ -56,6 +56,8 @@ pub struct Layers {
     pub clock: Clock,
     /// Counts and times requests. `None` if metrics are not served.
     pub requests: Option<Arc<RequestMeter>>,
+    /// Begins the spans of requests.
+    pub traces: Traces,
     /// The source of request ids.
     pub random: Random,
     /// The service's public root.
@@ -100,8 +102,20 @@ pub fn stack(
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, deadlines, .. } =
-        layers;
+    let Layers {
+        clock,
+        requests,
+        traces,
+        random,
+        base_url,
+        cors,
+        client,
+        versions,
+        errors,
+        authenticate,
+        deadlines,
+        ..
+    } = layers;
     let headers = Arc::new(Headers { base_url, newest: HeaderValue::from_static(versions.versions.newest()) });
     let shared = Shared {
         errors: errors.clone(),
@@ -112,7 +126,7 @@ pub fn stack(
     };
     let (pages, bodies) = (errors.other_paths.clone(), bodies(&authenticate, deadlines));
     let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
-    let identify = Identify::new(clock, random, &errors.other_paths).with_meter(requests.clone());
+    let identify = Identify::new(clock, random, &errors.other_paths).with_meter(requests.clone()).with_traces(traces);
     let (encoders, identify) = (Encoders::default(), Arc::new(identify));
     let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use api::operation::{self, Operation};
 use poem::{Endpoint, IntoResponse, Request, Response, Result};
-use telemetry::requests::{OTHER, RequestMeter};
+use telemetry::{
+    requests::{OTHER, RequestMeter},
+    traces::Span,
+};
 
 use super::REPLAYED;
 
@@ -24,11 +27,16 @@ pub async fn look_up<E: Endpoint>(
 ) -> Result<Response> {
     let operation = find(&mut request);
     let under_way = meter.as_deref().map(|meter| meter.begin(operation.map_or(OTHER, |operation| operation.id)));
-    let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
+    // Around a request itself there is no span yet: only operations that tools and pages ask have one of their own.
+    let span = operation.map(|operation| Span::part(operation.id)).unwrap_or_default();
+    let response =
+        span.around(next.call(request)).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
     if let Some(under_way) = under_way {
         let replayed = response.headers().get(REPLAYED).map(|replayed| replayed == "true");
         under_way.answered(response.status().as_u16(), replayed);
     }
+    span.status(response.status().as_u16());
+    span.fail_if(response.status().is_server_error());
     Ok(response)
 }
 

@@ -19,6 +19,7 @@ use store::rate_limit::{Rate, RateLimits};
 use telemetry::{
     requests::RequestMeter,
     sums::{Sums, Unlogged},
+    traces::Traces,
 };
 use tracing::Instrument;
 
@@ -46,6 +47,7 @@ pub struct Identify {
     sums: Arc<Sums>,
     /// Counts and times pages. `None` if metrics are not served.
     meter: Option<Arc<RequestMeter>>,
+    traces: Traces,
     /// The patterns of paths outside the API, and the same as a line has them.
     pages: Vec<(&'static str, String)>,
 }
@@ -55,13 +57,27 @@ impl Identify {
     #[must_use]
     pub fn new(clock: Clock, random: Random, pages: &Methods) -> Self {
         let pages = pages.iter().map(|(pattern, _)| (*pattern, shown(pattern))).collect();
-        Self { lines: RateLimits::new(clock.clone()), clock, random, sums: Arc::default(), meter: None, pages }
+        Self {
+            lines: RateLimits::new(clock.clone()),
+            clock,
+            random,
+            sums: Arc::default(),
+            meter: None,
+            traces: Traces::default(),
+            pages,
+        }
     }
 
     /// Also counts and times pages.
     #[must_use]
     pub fn with_meter(self, meter: Option<Arc<RequestMeter>>) -> Self {
         Self { meter, ..self }
+    }
+
+    /// Also begins a span for each request.
+    #[must_use]
+    pub fn with_traces(self, traces: Traces) -> Self {
+        Self { traces, ..self }
     }
 
     /// Returns the pattern of the path, because the path itself may contain a share link's token.
@@ -119,6 +135,7 @@ pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut 
     let (method, path) = (loggable_method(&request), settings.loggable_path(&request).to_owned());
     let operation = operation::of(&request).map(|operation| operation.id);
     let span = tracing::info_span!("request", correlation_id = %id, %method, path, user = tracing::field::Empty);
+    let trace = settings.traces.request(method, &path, &id, request.headers());
     request.set_data(RequestId(id));
     let answer = async {
         let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
@@ -138,7 +155,10 @@ pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut 
         }
         response
     };
-    Ok(answer.instrument(span).await)
+    let response = trace.around(answer.instrument(span)).await;
+    trace.status(response.status().as_u16());
+    trace.fail_if(response.status().is_server_error());
+    Ok(response)
 }
 
 /// Returns the client's own id for the request, if it is short and plain enough for a log.

@@ -25,6 +25,7 @@ use rmcp::{
     },
 };
 use serde_json::{Value, json};
+use telemetry::traces::Current;
 use tracing::Span;
 
 use super::{
@@ -109,6 +110,7 @@ impl Endpoint for Transport {
             outer.headers.remove(PROTOCOL_VERSION);
         }
         outer.extensions.insert(Span::current());
+        outer.extensions.insert(Current::get());
         if takes_events {
             outer.extensions.insert(TakesEvents);
         }

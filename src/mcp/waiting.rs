@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use poem::http::request::Parts;
 use rmcp::{ErrorData, RoleServer, model::ProgressNotificationParam, service::RequestContext};
+use telemetry::traces::Current;
 use tokio::time::{Instant, interval_at};
 use tracing::{Instrument as _, Span};
 
@@ -31,8 +32,10 @@ pub async fn answered<T>(
     outer: &Parts,
     answer: impl Future<Output = T>,
 ) -> Result<T, ErrorData> {
-    // The SDK answers in a task of its own, which would lose the request's span and with it the correlation id of log lines.
+    // The SDK answers in a task of its own, which would lose the request's spans: that of log lines with the correlation id, and that of traces.
     let span = outer.extensions.get::<Span>().cloned().unwrap_or_else(Span::none);
+    let trace = outer.extensions.get::<Current>().cloned().unwrap_or_default();
+    let answer = trace.around(answer);
     tokio::select! {
         answer = reported(context, outer, answer.instrument(span)) => Ok(answer),
         () = context.ct.cancelled() => Err(ErrorData::internal_error("the client has left", None)),

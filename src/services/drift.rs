@@ -17,6 +17,7 @@ use common::{
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, Statement, Value};
 use shared::Shared;
 use store::postgres;
+use telemetry::traces::Traces;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
@@ -78,14 +79,14 @@ impl Drift {
         Self(Arc::new(Replica { id, db, shared, clock, settings, found: Mutex::default() }))
     }
 
-    /// Compares until the task is aborted.
+    /// Compares until the task is aborted, each time in a span of its own.
     #[must_use]
-    pub fn start(&self) -> JoinHandle<()> {
+    pub fn start(&self, traces: Traces) -> JoinHandle<()> {
         let drift = self.clone();
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(EVERY).await;
-                drift.compare().await;
+                traces.background("comparison of replicas").around(drift.compare()).await;
             }
         })
     }

@@ -12,6 +12,7 @@ use identity::issuer::Issuer;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 use shared::{Reach, Shared};
 use store::{place::Place, write_probe::WriteProbe};
+use telemetry::traces::Current;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::drift::Drift;
@@ -96,7 +97,7 @@ impl HealthCheck {
     /// cause one check after another.
     pub async fn recent(&self) -> Result<Health, Error> {
         let check = self.clone();
-        tokio::spawn(async move { check.last_or_new().await }).await.map_err(Error::internal)?;
+        tokio::spawn(Current::get().around(async move { check.last_or_new().await })).await.map_err(Error::internal)?;
         Ok(self.summary())
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use telemetry::traces::Current;
 use tokio::task::JoinSet;
 
 /// The time to wait for the next of several answers.
@@ -15,7 +16,7 @@ pub async fn answers<T: Send + 'static>(
 ) -> Vec<Option<T>> {
     let (mut running, mut found) = (JoinSet::new(), Vec::new());
     for (index, task) in tasks.into_iter().enumerate() {
-        running.spawn(async move { (index, task.await) });
+        running.spawn(Current::get().around(async move { (index, task.await) }));
         found.push(None);
     }
     while let Ok(Some(ended)) = tokio::time::timeout(patience, running.join_next()).await {

@@ -66,6 +66,7 @@ mod search_accounts;
 mod statements;
 mod support;
 mod system;
+mod traces;
 mod versions;
 mod warming;
 mod wire;

@@ -9,7 +9,10 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use common::clock::{Clock, Moment};
 use secrecy::{ExposeSecret as _, SecretString};
-use telemetry::upstream::{TokenOutcome, UpstreamMeter};
+use telemetry::{
+    traces::{Current, Span},
+    upstream::{TokenOutcome, UpstreamMeter},
+};
 use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
@@ -93,7 +96,7 @@ impl AccessTokens {
             held,
         };
         // The caller may leave meanwhile, but a replaced refresh token has to be stored.
-        let refreshed = tokio::spawn(refresh.run()).await;
+        let refreshed = tokio::spawn(Current::get().around(refresh.run())).await;
         refreshed.unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a refresh died: {error}"))))
     }
 
@@ -133,8 +136,11 @@ impl Refresh {
         let pass = breakers.pass(None).await.map_err(|retry_after| SearchEngineError::Shut { retry_after })?;
         let grant = grants.lock(account).await?;
         let connected_at = grant.account().connected_at;
-        let answer = oauth.refresh(&grant.account().refresh_token).await;
+        let span = Span::client("search engine token");
+        let answer = span.around(oauth.refresh(&grant.account().refresh_token)).await;
         let outcome = outcome(&answer);
+        span.ended(outcome.name(), outcome == TokenOutcome::Ok);
+        drop(span);
         meter.note_token(outcome);
         pass.note(outcome == TokenOutcome::Failed);
         let answer = match answer {

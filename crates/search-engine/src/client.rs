@@ -16,13 +16,14 @@ use secrecy::ExposeSecret as _;
 use shared::Shared;
 use telemetry::{
     pace::PaceMeter,
+    traces::Span,
     upstream::{UpstreamMeter, UpstreamOutcome},
 };
 use uuid::Uuid;
 
 use super::{
     access::AccessTokens,
-    answer::{self, NotAnAnswer, QueryResponse, SiteEntry},
+    answer::{self, QueryResponse, Read, SiteEntry},
     breaker::Breakers,
     error::SearchEngineError,
     failure::{Failure, Verdict, judge},
@@ -227,9 +228,10 @@ impl SearchEngine {
     ) -> Result<T, SearchEngineError> {
         let deadline = tokio::time::Instant::now() + self.settings.patience.deadline;
         let tries = self.try_until_settled(account, site, request, read, deadline);
-        let outcome = tokio::time::timeout_at(deadline, tries)
-            .await
-            .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
+        let span = Span::part(names(site.is_some()).0);
+        let outcome = span.around(tokio::time::timeout_at(deadline, tries)).await;
+        let outcome = outcome.unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
+        span.fail_if(outcome.is_err());
         match &outcome {
             Err(SearchEngineError::NotSent { .. }) => {}
             Err(error @ SearchEngineError::Shut { .. }) => self.records.note_trouble(account.id, site.is_some(), error),
@@ -246,16 +248,17 @@ impl SearchEngine {
         read: impl Read<T>,
         deadline: tokio::time::Instant,
     ) -> Result<T, SearchEngineError> {
-        let (mut backoff, mut refreshed) = (self.settings.patience.first_backoff, false);
+        let (mut backoff, mut refreshed, mut sent) = (self.settings.patience.first_backoff, false, 0);
         loop {
             let token = self.access.token(account).await;
             let answer = match &token {
                 Ok(token) => {
                     let request = request().bearer_auth(token.expose_secret());
-                    self.attempt(account, site, request, deadline, &read).await
+                    self.attempt(account, site, request, deadline, &read, sent).await
                 }
                 Err(error) => Err(error.clone().into()),
             };
+            sent += 1;
             let Failure { verdict, over_quota: quota } = match answer {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -331,6 +334,7 @@ impl SearchEngine {
         request: reqwest::RequestBuilder,
         deadline: tokio::time::Instant,
         read: &impl Read<T>,
+        sent: u32,
     ) -> Result<T, Failure> {
         let permit = match site {
             Some(site) => Some(self.turn(account, site, deadline).await?),
@@ -339,7 +343,8 @@ impl SearchEngine {
         let pass = self.breakers.pass(site.map(|(site, _)| site)).await;
         let pass = pass.map_err(|retry_after| SearchEngineError::Shut { retry_after })?;
         let start = tokio::time::Instant::now();
-        let body = self.answer(request).await;
+        let span = Span::attempt(names(site.is_some()).1, sent);
+        let body = span.around(self.answer(request, &span)).await;
         let took = start.elapsed();
         let answer = match body {
             Ok(body) => {
@@ -353,6 +358,7 @@ impl SearchEngine {
         };
         let outcome = answer.as_ref().map_or_else(Failure::outcome, |_| UpstreamOutcome::Ok);
         self.meter.note(outcome, took);
+        span.ended(outcome.name(), outcome == UpstreamOutcome::Ok);
         pass.note(outcome == UpstreamOutcome::Failed);
         match (&permit, &answer) {
             (Some(permit), Ok(_)) => permit.accepted(),
@@ -363,10 +369,11 @@ impl SearchEngine {
     }
 
     /// The body of a successful response.
-    async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Bytes, Failure> {
+    async fn answer(&self, request: reqwest::RequestBuilder, span: &Span) -> Result<Bytes, Failure> {
         let lost = |error: reqwest::Error| Failure::from(Verdict::Retry(None, error.without_url().to_string()));
         let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
         let status = answer.status();
+        span.status(status.as_u16());
         let retry_after = waiting::time(answer.headers(), self.clock.now());
         // Others hold a part of an answer, or one that a proxy has changed.
         let is_whole = status == StatusCode::OK;
@@ -383,7 +390,7 @@ impl SearchEngine {
     }
 }
 
-/// Reads a body, on another thread.
-trait Read<T>: Fn(&[u8]) -> Result<T, NotAnAnswer> + Clone + Send + Sync + 'static {}
-
-impl<T, F: Fn(&[u8]) -> Result<T, NotAnAnswer> + Clone + Send + Sync + 'static> Read<T> for F {}
+/// What is asked, and one request for it, as spans name them.
+fn names(is_query: bool) -> (&'static str, &'static str) {
+    if is_query { ("search engine query", "POST searchAnalytics/query") } else { ("search engine sites", "GET sites") }
+}

@@ -15,6 +15,7 @@ use futures_util::{
     future::{BoxFuture, ready, try_join_all},
 };
 use shared::Readings;
+use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::{
@@ -214,13 +215,16 @@ impl Reader {
             } else {
                 let wider = self.wider(&requests, &request)?;
                 let reader = self.clone();
-                requests.start((self.asker.lane, key.clone()), move |running| async move {
-                    if let Some(part) = reader.part(&request, &key, wider, &running).await? {
-                        return Ok(part);
-                    }
-                    let reading = Arc::new(reader.once(&request, &key).await?);
-                    running.keep(|| reader.keep(key, &reading, &request));
-                    Ok(reading)
+                let trace = Current::get();
+                requests.start((self.asker.lane, key.clone()), move |running| {
+                    trace.around(async move {
+                        if let Some(part) = reader.part(&request, &key, wider, &running).await? {
+                            return Ok(part);
+                        }
+                        let reading = Arc::new(reader.once(&request, &key).await?);
+                        running.keep(|| reader.keep(key, &reading, &request));
+                        Ok(reading)
+                    })
                 })
             }
         };

@@ -14,6 +14,7 @@ use common::{
     places::Places,
     single_flight::{Locked, SharedResult, SingleFlight},
 };
+use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::{
@@ -226,22 +227,25 @@ impl RecentReader {
             return reading;
         }
         let (reader, account, site) = (self.clone(), account.clone(), site.clone());
-        under_way.start((lane, span, key.clone()), move |running| async move {
-            let asked_at = reader.clock.moment();
-            let place = lane.is_background().then(|| reader.in_background.of(account.id));
-            // Cannot fail, because places are never closed.
-            let _place = match place {
-                Some(places) => places.acquire_owned().await.ok(),
-                None => None,
-            };
-            let now = reader.clock.moment();
-            let is_new = |kept: &RecentDays| now.since(kept.read_at) <= now.since(asked_at);
-            if let Some(meanwhile) = reader.kept.get_if(&key, now, |kept| kept.span >= span && is_new(kept)) {
-                return Ok(meanwhile);
-            }
-            let recent = Arc::new(reader.fetch(&account, &site, span, lane).await?);
-            running.keep(|| reader.kept.put(key, recent.clone(), recent.bytes(), recent.read_at + reader.ttl));
-            Ok(recent)
+        let trace = Current::get();
+        under_way.start((lane, span, key.clone()), move |running| {
+            trace.around(async move {
+                let asked_at = reader.clock.moment();
+                let place = lane.is_background().then(|| reader.in_background.of(account.id));
+                // Cannot fail, because places are never closed.
+                let _place = match place {
+                    Some(places) => places.acquire_owned().await.ok(),
+                    None => None,
+                };
+                let now = reader.clock.moment();
+                let is_new = |kept: &RecentDays| now.since(kept.read_at) <= now.since(asked_at);
+                if let Some(meanwhile) = reader.kept.get_if(&key, now, |kept| kept.span >= span && is_new(kept)) {
+                    return Ok(meanwhile);
+                }
+                let recent = Arc::new(reader.fetch(&account, &site, span, lane).await?);
+                running.keep(|| reader.kept.put(key, recent.clone(), recent.bytes(), recent.read_at + reader.ttl));
+                Ok(recent)
+            })
         })
     }
 

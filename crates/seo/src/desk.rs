@@ -13,6 +13,7 @@ use common::{
 };
 use serde::{Deserialize, Serialize};
 use shared::{Found, Readings, Shared, Urgency, Wanted};
+use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::{Amount, Credentials, Findings, Paid, Provider, Question, SeoError, pauses::Pauses};
@@ -155,15 +156,18 @@ impl Desk {
             } else {
                 self.pauses.check(&holder.prefix())?;
                 let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
-                let outcome = questions.start(key.clone(), move |running| async move {
-                    let ask = async || {
-                        let answer = desk.provider(provider).answer(&credentials, &question).await;
-                        desk.settle(&holder, answer).await
-                    };
-                    let (reading, asked) = desk.once(&holder, &json, ask).await?;
-                    let expires_at = desk.clock.moment().end_of(reading.read_at, desk.ttl);
-                    running.keep(|| desk.cache.put(key, reading.clone(), reading.found.bytes(), expires_at));
-                    Ok((reading, asked))
+                let trace = Current::get();
+                let outcome = questions.start(key.clone(), move |running| {
+                    trace.around(async move {
+                        let ask = async || {
+                            let answer = desk.provider(provider).answer(&credentials, &question).await;
+                            desk.settle(&holder, answer).await
+                        };
+                        let (reading, asked) = desk.once(&holder, &json, ask).await?;
+                        let expires_at = desk.clock.moment().end_of(reading.read_at, desk.ttl);
+                        running.keep(|| desk.cache.put(key, reading.clone(), reading.found.bytes(), expires_at));
+                        Ok((reading, asked))
+                    })
                 });
                 (outcome, true)
             }

@@ -10,7 +10,7 @@ use common::{
 };
 use reqwest::{RequestBuilder, header::HeaderMap};
 use serde_json::Value;
-use telemetry::{providers::ProviderMeter, upstream::UpstreamOutcome};
+use telemetry::{providers::ProviderMeter, traces::Span, upstream::UpstreamOutcome};
 use tokio::time::Instant;
 
 use super::error::SeoError;
@@ -121,12 +121,19 @@ impl Wire {
         let mut backoff = self.patience.backoff;
         for attempt in 1.. {
             let start = Instant::now();
-            let reply = self.send(price, request()).await;
+            let span = Span::attempt(if price == Price::Free { "seo account" } else { "seo question" }, attempt - 1);
+            span.set("sightline.provider", self.meter.provider());
+            let reply = span.around(self.send(price, request())).await;
             let took = start.elapsed();
             // The body says what happened, since a provider may refuse with status 200.
-            let outcome = reply.and_then(|reply| read(&reply));
+            let outcome = reply.and_then(|reply| {
+                span.status(reply.status);
+                read(&reply)
+            });
             let meant = outcome.as_ref().map_or_else(|failure| failure.error.outcome(), |_| UpstreamOutcome::Ok);
             self.meter.note(meant, took);
+            span.ended(meant.name(), meant == UpstreamOutcome::Ok);
+            drop(span);
             let Failure { error, unpaid } = match outcome {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,

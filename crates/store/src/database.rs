@@ -15,7 +15,7 @@ use sea_orm::{
     Statement, TransactionOptions, TransactionTrait,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use telemetry::database::DatabaseMeter;
+use telemetry::{database::DatabaseMeter, traces};
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -66,15 +66,22 @@ impl Statements {
 
     fn watch(&self, mut db: DatabaseConnection, failures: Failures) -> DatabaseConnection {
         let statements = self.clone();
+        let system = system(db.get_database_backend());
         db.set_metric_callback(move |statement| {
             statements.add();
             statements.meter.note_statement(statement.elapsed);
+            traces::statement(system, &statement.statement.sql, statement.elapsed, statement.failed);
             if statement.failed {
                 failures.note();
             }
         });
         db
     }
+}
+
+/// Returns the name of a kind of database in spans.
+pub(crate) fn system(backend: DbBackend) -> &'static str {
+    if backend == DbBackend::Sqlite { "sqlite" } else { "postgresql" }
 }
 
 /// Opens `url` for reading, with at most `max_connections` connections, and for writing. An in-memory database has one

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use crate::transaction::Transaction;
 use sea_orm::{DatabaseConnection, DbBackend, DbErr};
+use telemetry::traces::Span;
 use tokio::sync::OnceCell;
 
 use super::database::{self, Opened, Statements};
@@ -32,7 +33,7 @@ impl UnitOfWork {
         let begin = async || {
             self.statements.add();
             let asked = Instant::now();
-            let begun = database::begin(&self.db).await;
+            let begun = self.span("BEGIN").around(database::begin(&self.db)).await;
             self.statements.meter.note_wait(asked.elapsed());
             begun.map(Arc::new)
         };
@@ -50,9 +51,10 @@ impl UnitOfWork {
     /// # Errors
     /// The database cannot commit.
     pub async fn commit(self) -> Result<(), DbErr> {
+        let span = self.span("COMMIT");
         if let Some((transaction, statements)) = self.close()? {
             statements.add();
-            transaction.commit().await?;
+            span.around(transaction.commit()).await?;
         }
         Ok(())
     }
@@ -67,6 +69,10 @@ impl UnitOfWork {
             transaction.rollback().await?;
         }
         Ok(())
+    }
+
+    fn span(&self, operation: &'static str) -> Span {
+        Span::database(database::system(self.backend()), operation)
     }
 
     /// Returns the transaction, if one was begun and nobody shares it any more.

@@ -319,6 +319,17 @@ fn a_bad_url_of_a_payment_page_or_a_provider_is_named() {
     let cases: &[Case] = &[
         ("[billing]\ncontact_url = \"call us\"", &[], &["`billing.contact_url`", "mailto:"]),
         ("[billing]\ncheckout_url = \"http://pay.example\"", &[], &["`billing.checkout_url`", "https"]),
+        ("[traces]\notlp_endpoint = \"collector:4317\"", &[], &["`traces.otlp_endpoint`", "http or https"]),
+        (
+            "[traces]\notlp_endpoint = \"https://a:b@otlp.example\"",
+            &[],
+            &["`traces.otlp_endpoint`", "OTEL_EXPORTER_OTLP_HEADERS"],
+        ),
+        (
+            "[traces]\notlp_endpoint = \"https://otlp.example/v1/traces\"",
+            &[],
+            &["`traces.otlp_endpoint`", "without `/v1/traces`"],
+        ),
         ("[billing]\ncheckout_url = \"https://a:b@pay.example\"", &[], &["`billing.checkout_url`", "password"]),
         ("[billing]\ncheckout_url = \"https://pay.example?plan=x\"", &[], &["`billing.checkout_url`", "query"]),
         ("[billing]\ncheckout_url = \"https://pay.example?reference\"", &[], &["`billing.checkout_url`", "query"]),

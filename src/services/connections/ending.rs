@@ -3,6 +3,7 @@
 use entity::{property_account, search_account};
 use secrecy::SecretString;
 use store::database;
+use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::SearchConnections;
@@ -28,7 +29,9 @@ impl SearchConnections {
     pub async fn disconnect(&self, user_id: Uuid, id: Uuid) -> Result<Ended, Error> {
         let account = search_accounts::one_of_user(&self.search.db, user_id, id).await?;
         let connections = self.clone();
-        tokio::spawn(async move { connections.end(&account).await }).await.map_err(Error::internal)?
+        tokio::spawn(Current::get().around(async move { connections.end(&account).await }))
+            .await
+            .map_err(Error::internal)?
     }
 
     async fn end(&self, account: &search_account::Model) -> Result<Ended, Error> {

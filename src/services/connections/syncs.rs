@@ -9,6 +9,7 @@ use std::{
 };
 
 use entity::search_account;
+use telemetry::traces::Current;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -102,7 +103,7 @@ impl SearchConnections {
     pub(super) fn sync_in_background(&self, account: search_account::Model) {
         let Some(running) = self.syncs.begin(account.id) else { return };
         let (search, random) = (self.search.clone(), self.random.clone());
-        tokio::spawn(async move {
+        tokio::spawn(Current::get().around(async move {
             let mut running = running;
             running.outcome = match sync::of_account(&search, &random, &account).await {
                 Ok(_) => None,
@@ -112,7 +113,7 @@ impl SearchConnections {
                     Some(Progress::Failed(words.unwrap_or_else(|| "An unexpected error occurred.".to_owned())))
                 }
             };
-        });
+        }));
     }
 }
 

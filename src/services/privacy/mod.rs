@@ -14,6 +14,7 @@ use futures_util::stream::BoxStream;
 use identity::{departures::Departures, token::Verifier};
 use sea_orm::{DbErr, RuntimeErr};
 use store::remains;
+use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::{analyses::search_data::SearchData, integrations::Integrations, users::Member};
@@ -65,7 +66,9 @@ impl Privacy {
     /// leaves.
     pub async fn delete(&self, member: &Member) -> Result<(), Error> {
         let (privacy, user) = (self.clone(), member.user.clone());
-        tokio::spawn(async move { privacy.delete_now(&user).await }).await.map_err(Error::internal)?
+        tokio::spawn(Current::get().around(async move { privacy.delete_now(&user).await }))
+            .await
+            .map_err(Error::internal)?
     }
 
     async fn delete_now(&self, user: &user::Model) -> Result<(), Error> {

@@ -6,6 +6,7 @@ pub mod application;
 pub mod assistant;
 pub mod browser;
 pub mod class;
+pub mod collector;
 pub mod contract;
 pub mod cookies;
 pub mod endless;

@@ -19,6 +19,11 @@ const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
 #[error("not an answer of the search engine: {0}")]
 pub struct NotAnAnswer(String);
 
+/// Reads a body, on another thread.
+pub trait Read<T>: Fn(&[u8]) -> Result<T, NotAnAnswer> + Clone + Send + Sync + 'static {}
+
+impl<T, F: Fn(&[u8]) -> Result<T, NotAnAnswer> + Clone + Send + Sync + 'static> Read<T> for F {}
+
 impl From<serde_json::Error> for NotAnAnswer {
     fn from(error: serde_json::Error) -> Self {
         Self(error.to_string())

@@ -15,6 +15,7 @@ use bytes::Bytes;
 use entity::user;
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use sea_orm::DatabaseConnection;
+use telemetry::traces::Current;
 use tokio::{
     sync::mpsc::{self, Sender},
     time::{Duration, timeout},
@@ -66,13 +67,13 @@ pub(super) async fn export(
         out: JsonWriter::default(),
         reader,
     };
-    tokio::spawn(async move {
+    tokio::spawn(Current::get().around(async move {
         if let Err(error) = export.write().await {
             tracing::warn!(%error, "an export ends early");
             let _ = export.reader.send(Err(io::Error::other("the export ends early"))).await;
         }
         drop(place);
-    });
+    }));
     Ok(stream::unfold(blocks, async |mut blocks| Some((blocks.recv().await?, blocks))).boxed())
 }
 
