@@ -104,7 +104,7 @@ impl Collector {
         };
         match (failure, self.is_failing.load(Ordering::Relaxed)) {
             (Some(failure), false) => {
-                tracing::warn!("spans are lost: the collector at traces.otlp_endpoint fails: {failure}")
+                tracing::warn!("spans are lost: the collector at traces.otlp_endpoint fails: {failure}");
             }
             (None, true) => tracing::info!("the collector at traces.otlp_endpoint takes spans again"),
             _ => return,

@@ -6,7 +6,12 @@
 mod export;
 mod parent;
 
-use std::{borrow::Cow, future::poll_fn, pin::pin, time::Duration};
+use std::{
+    borrow::Cow,
+    pin::Pin,
+    task::{self, Poll},
+    time::Duration,
+};
 
 use http::HeaderMap;
 use opentelemetry::{
@@ -14,6 +19,7 @@ use opentelemetry::{
     trace::{Span as _, SpanKind, Status, TraceContextExt as _, Tracer as _},
 };
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use pin_project_lite::pin_project;
 
 pub use self::export::{Refused, Source};
 
@@ -86,8 +92,8 @@ impl Span {
     }
 
     /// Runs `work` with this span as the current one. Without one the current one stays.
-    pub async fn around<F: Future>(&self, work: F) -> F::Output {
-        self.0.clone().around(work).await
+    pub fn around<F: Future>(&self, work: F) -> Around<F> {
+        self.0.clone().around(work)
     }
 
     /// Notes a text that was known when the program was built.
@@ -146,17 +152,31 @@ impl Current {
     }
 
     /// Runs `work` with it as the current one.
-    pub async fn around<F: Future>(self, work: F) -> F::Output {
-        let mut work = pin!(work);
-        poll_fn(|task| {
-            let _current = self.0.clone().map(Context::attach);
-            work.as_mut().poll(task)
-        })
-        .await
+    pub fn around<F: Future>(self, work: F) -> Around<F> {
+        Around { work, current: self }
     }
 
     fn begin(&self, name: &'static str, kind: SpanKind) -> Span {
         self.0.as_ref().map(|context| begin(context, name, kind, Vec::new())).unwrap_or_default()
+    }
+}
+
+pin_project! {
+    /// A future that runs in a span. It is a type of its own, because an async function would hold the future twice.
+    pub struct Around<F> {
+        #[pin]
+        work: F,
+        current: Current,
+    }
+}
+
+impl<F: Future> Future for Around<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _current = this.current.0.clone().map(Context::attach);
+        this.work.poll(task)
     }
 }
 
