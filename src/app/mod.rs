@@ -116,7 +116,6 @@ pub async fn start_on(
         agency.tracked_properties = agency.tracked_properties.max(config.simulator.sites);
     }
     let (limits, metrics_listener) = (parts::connection_limits(&config), metrics::bind(&config).await?);
-
     let database_url = config.database_url();
     let simulator = demo::beside(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
@@ -127,16 +126,14 @@ pub async fn start_on(
     let watcher = if claim.is_some() { watch_other_processes(&parts, &database_url).await? } else { None };
     let sweeper = sweep::Sweeper::new(&parts);
     let warmer = Warmer::new(&parts.app.search, parts.app.config.clone(), parts.events.clone());
-    let mut periodic = vec![sweeper.start()];
-    if parts.app.config.search_engine.warm {
-        periodic.push(warm::start(&parts, warmer.clone()));
-    }
+    let warming = parts.app.config.search_engine.warm.then(|| warm::start(&parts, warmer.clone()));
+    let periodic: Vec<JoinHandle<()>> = [sweeper.start()].into_iter().chain(warming).collect();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let (shared, health, drift) = (parts.app.shared.clone(), parts.app.health.clone(), parts.drift.clone());
     let (delay, grace) = (parts.app.config.shutdown.delay_at(&base_url), parts.app.config.shutdown.grace.duration());
     let endpoint = routes::routes(&parts).await?;
-    let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
-    let (metrics_address, metrics) = metrics.unzip();
+    let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone()));
+    let (metrics_address, metrics) = metrics.transpose()?.unzip();
 
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {

@@ -153,9 +153,12 @@ pub async fn build(
         clock,
         random,
     });
-    let operations = api::operation::all().iter().map(|operation| operation.id);
-    let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
+    let requests = app.config.metrics.listen.map(|_| Arc::new(request_meter()));
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests, events, drift, traces })
+}
+
+fn request_meter() -> RequestMeter {
+    RequestMeter::new(api::operation::all().iter().map(|operation| operation.id))
 }
 
 /// Where spans go, if they are exported.

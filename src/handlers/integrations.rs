@@ -89,8 +89,7 @@ impl IntegrationsApi for App {
             return Err(ApiError::invalid(
                 "apiKey",
                 "must be printable ASCII without blanks; copy it again from the provider",
-            )
-            .into());
+            ));
         }
         self.connect(&caller, Provider::B, Credentials::Key(key.into())).await
     }

@@ -128,17 +128,10 @@ pub fn stack(
     let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
     let identify = Identify::new(clock, random, &errors.other_paths).with_meter(requests.clone()).with_traces(traces);
     let (encoders, identify) = (Encoders::default(), Arc::new(identify));
-    let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
+    let told_limits = shared.rate_limit.clone();
 
     let open = shared.pages(layers.dashboard, open, operations.clone(), authenticate.clone());
-    let operations = shared
-        .authorized(operations)
-        .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
-        .boxed()
-        .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
-        .boxed()
-        .around(methods::methods)
-        .boxed();
+    let operations = shared.api(operations, authenticate);
     let tools = shared.limited(shared.tools(tools));
     Route::new()
         .nest_no_strip("/api", operations)
@@ -199,6 +192,19 @@ impl Shared {
             .boxed()
             // 404, 403 and 402 come before any error about the body, so that a body error never reveals what exists.
             .around(move |next, request| access::authorize(authorize.clone(), next, request))
+            .boxed()
+    }
+
+    /// Wraps the layers around the operations below `/api`.
+    fn api(
+        &self,
+        operations: impl Endpoint<Output = Response> + 'static,
+        authenticate: Arc<Authenticate>,
+    ) -> BoxEndpoint<'static> {
+        self.limited(self.authorized(operations))
+            .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
+            .boxed()
+            .around(methods::methods)
             .boxed()
     }
 

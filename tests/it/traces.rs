@@ -36,7 +36,7 @@ fn traced(collector: &Collector) -> impl FnOnce(&mut Config) {
 }
 
 fn hex(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
+    id.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn named<'s>(spans: &'s [Span], name: &str) -> &'s Span {

@@ -15,16 +15,13 @@ pub fn spellings(condition: &FilterCondition, value: &str) -> Vec<String> {
     }
     let is_whole = matches!(condition.operator, Operator::Equals | Operator::OrList);
     let is_page = condition.dimension == FilterDimension::Page;
-    let mut written = on_one_line(value);
-    if is_whole || is_page {
-        written = written.trim().to_owned();
-    }
-    if is_whole && is_page {
-        written = with_host(&written).unwrap_or(written);
-    }
-    if written.trim().is_empty() {
-        written = value.to_owned();
-    }
+    let line = on_one_line(value);
+    let written = match line.trim() {
+        "" => value.to_owned(),
+        trimmed if is_whole && is_page => with_host(trimmed).unwrap_or_else(|| trimmed.to_owned()),
+        trimmed if is_whole || is_page => trimmed.to_owned(),
+        _ => line,
+    };
     // Some keyboards and file systems write `é` as two characters, and people search with one.
     let composed = (!is_page && !is_nfc(&written)).then(|| written.nfc().collect());
     [Some(written), composed].into_iter().flatten().collect()
