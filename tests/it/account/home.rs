@@ -11,7 +11,7 @@ use crate::support::{
 
 #[tokio::test]
 async fn the_root_shows_people_their_sites_and_leads_programs_to_the_documentation() {
-    for app in vec![TestApp::start(|_| {}).await, with_issuer(shared()).await] {
+    for app in [Box::new(TestApp::start(|_| {}).await), Box::new(with_issuer(shared()).await)] {
         let browser = Browser::signed_in(&app, "owner").await;
         let sites = browser.get("/").await.expect(200);
         assert!(sites.body.contains("<h1>All sites</h1>"), "{}", sites.body);
