@@ -1,5 +1,5 @@
 # `make ci` runs most of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help ci run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint rules sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists soak dist test-dist
+.PHONY: help ci run test test-all test-pgbouncer restore-drill test-crash abuse audit check lint rules sdk-check providers-check recipes fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists bench-people soak dist test-dist
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -112,3 +112,10 @@ bench: ## Throughput, latency, memory, and the cost of analyses and of a full ca
 bench-lists: ## The list of properties of 205 and of 2,000 sites, at a search engine that takes 200 ms (needs Python 3.11)
 	cargo build --release
 	python3 -B tools/lists/measure.py target/release/sightline 205 2000
+
+# A run is PROFILE:PEOPLE; tools/people/main.py says what each profile is.
+PEOPLE_RUNS ?= agency:200 agency:450 hosted:1000 cold:50
+
+bench-people: ## How many people a service carries, PEOPLE_RUNS, in twelve minutes. PEOPLE_COLD_SECONDS=600 for a long cold run (needs Linux and Python 3.11)
+	cargo build --release
+	python3 -B tools/people/main.py target/release/sightline $(PEOPLE_RUNS)
