@@ -22,13 +22,12 @@ from pathlib import Path
 import seed
 from browser import Proxy
 from load import Load, Result
-from service import LATENCY_MS, UNPACED, Program, Service, service, simulator
+from service import LATENCY_MS, UNPACED, Service, service, simulator
 
 AGENCY_SITES = 2_000
 SITES_EACH = 20
-# The sites that a person opens in a warm run, so that it does not take longer to warm them than to measure.
-AGENCY_OPENS = 3
-HOSTED_OPENS = 1
+# The sites that a person opens in a run: few where they are warmed before, so that this does not take longer than the run.
+OPENS = {"hosted": 1, "agency": 3, "cold": SITES_EACH}
 
 HEADINGS = (
     *("profile", "people", "pages/s", "p50", "p95", "p99", "longest", "503", "429", "unread", "wrong"),
@@ -36,38 +35,68 @@ HEADINGS = (
 )
 
 
-def settings(name: str, usual: int) -> int:
+class Run:
+    """One run: a profile and a number of people, who are made in a new folder."""
+
+    def __init__(self, server: str, profile: str, people: int, folder: Path) -> None:
+        self.server = server
+        self.profile = profile
+        self.people = people
+        self.folder = folder
+
+    def agency(self) -> Result:
+        """An agency: the demo person with all sites, and colleagues."""
+        demo = {"IDENTITY__DEMO_SIGN_IN": "true", "SIMULATOR__SITES": str(AGENCY_SITES)}
+        pace = {} if self.profile == "cold" else UNPACED
+        with simulator(self.server, self.folder, AGENCY_SITES) as engine:
+            with service(self.server, self.folder, engine, demo):
+                pass
+            with seed.opened(self.folder) as database:
+                colleagues = seed.colleagues(database, self.people, SITES_EACH)
+            with service(self.server, self.folder, engine, {**demo, **pace}) as serving:
+                return asyncio.run(self.measure(serving, colleagues))
+
+    def hosted(self) -> Result:
+        """People who have each connected a search account, which has sites of its own."""
+        with simulator(self.server, self.folder, seed.MOST_SITES, latency_ms=0) as few:
+            with service(self.server, self.folder, few, {}):
+                pass
+            with seed.opened(self.folder) as database:
+                everybody = seed.people(database, self.people, "pro")
+            with service(self.server, self.folder, few, UNPACED) as serving:
+                asyncio.run(seed.connect(serving.url, everybody))
+                asyncio.run(seed.synced(database, self.people))
+        # Some of the sites are not verified, and nobody has those.
+        with simulator(self.server, self.folder, self.people * 3 + self.people // 10 + 100) as engine:
+            with database:
+                seed.owners(database, everybody, seed.listed(engine.url))
+            with service(self.server, self.folder, engine, UNPACED) as serving:
+                return asyncio.run(self.measure(serving, everybody))
+
+    async def measure(self, serving: Service, everybody: list[seed.Person]) -> Result:
+        """Lets the people in, and prints the row."""
+        proxy = Proxy(serving.url)
+        load = Load(proxy, everybody, OPENS[self.profile])
+        begun = time.monotonic()
+        if self.profile != "cold":
+            await load.warm()
+            print(f"{self.profile}: warm after {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        before, begun = used(serving), time.monotonic()
+        if self.profile == "cold":
+            result = await load.run_cold(seconds_of("PEOPLE_COLD_SECONDS", 300))
+        else:
+            result = await load.run(seconds_of("PEOPLE_SECONDS", 60))
+        seconds, after = time.monotonic() - begun, used(serving)
+        proxy.close()
+        if not result.seconds:
+            raise SystemExit("bench-people: nobody opened a page in so short a time")
+        spent = {name: after[name] - before[name] for name in before}
+        print(row(self.profile, self.people, result, seconds, spent, serving.memory("VmHWM")), flush=True)
+        return result
+
+
+def seconds_of(name: str, usual: int) -> int:
     return int(os.environ.get(name) or usual)
-
-
-def agency(server: str, folder: Path, people: int, pace: dict[str, str], each: int) -> tuple[Program, Service, list[seed.Person]]:
-    """An agency: the demo person with all sites, and colleagues."""
-    demo = {"IDENTITY__DEMO_SIGN_IN": "true", "SIMULATOR__SITES": str(AGENCY_SITES)}
-    engine = simulator(server, folder, AGENCY_SITES)
-    service(server, folder, engine, demo).stop()
-    with seed.opened(folder) as database:
-        colleagues = seed.colleagues(database, people, each)
-    database.close()
-    return engine, service(server, folder, engine, {**demo, **pace}), colleagues
-
-
-def hosted(server: str, folder: Path, people: int) -> tuple[Program, Service, list[seed.Person]]:
-    """People who have each connected a search account, of which each has sites of its own."""
-    few = simulator(server, folder, seed.MOST_SITES, latency_ms=0)
-    service(server, folder, few, {}).stop()
-    with seed.opened(folder) as database:
-        everybody = seed.people(database, people, "pro")
-    start = service(server, folder, few, UNPACED)
-    asyncio.run(seed.connect(start.url, everybody))
-    asyncio.run(seed.synced(database, people))
-    start.stop()
-    few.stop()
-    # A few of the sites are not verified, and nobody has those.
-    engine = simulator(server, folder, people * 3 + people // 10 + 100)
-    with database:
-        seed.owners(database, everybody, seed.listed(engine.url))
-    database.close()
-    return engine, service(server, folder, engine, UNPACED), everybody
 
 
 def milliseconds(seconds: float) -> str:
@@ -88,39 +117,10 @@ def used(serving: Service) -> dict[str, float]:
     return {"service": serving.processor(), "load": time.process_time(), "asked": serving.asked()}
 
 
-async def measure(profile: str, serving: Service, everybody: list[seed.Person]) -> tuple[str, Result]:
-    is_cold = profile == "cold"
-    proxy = Proxy(serving.url)
-    opens = {"hosted": HOSTED_OPENS, "agency": AGENCY_OPENS, "cold": SITES_EACH}[profile]
-    load = Load(proxy, everybody, opens)
-    begun = time.monotonic()
-    if not is_cold:
-        await load.warm()
-    print(f"{profile}: warm after {time.monotonic() - begun:.0f} s, {serving.memory('VmRSS')} MiB", file=sys.stderr, flush=True)
-    before, begun = used(serving), time.monotonic()
-    if is_cold:
-        result = await load.run_cold(settings("PEOPLE_COLD_SECONDS", 300))
-    else:
-        result = await load.run(settings("PEOPLE_SECONDS", 60))
-    seconds, after = time.monotonic() - begun, used(serving)
-    proxy.close()
-    spent = {name: after[name] - before[name] for name in before}
-    return row(profile, len(everybody), result, seconds, spent, serving.memory("VmHWM")), result
-
-
-def run(server: str, profile: str, people: int) -> bool:
-    with tempfile.TemporaryDirectory(prefix="people-") as name:
-        folder = Path(name)
-        if profile == "hosted":
-            engine, serving, everybody = hosted(server, folder, people)
-        else:
-            engine, serving, everybody = agency(server, folder, people, {} if profile == "cold" else UNPACED, SITES_EACH)
-        try:
-            line, result = asyncio.run(measure(profile, serving, everybody))
-        finally:
-            serving.stop()
-            engine.stop()
-    print(line, flush=True)
+def is_good(server: str, profile: str, people: int) -> bool:
+    with tempfile.TemporaryDirectory(prefix="people-") as folder:
+        run = Run(server, profile, people, Path(folder))
+        result = run.hosted() if profile == "hosted" else run.agency()
     for complaint in result.complaints:
         print(f"{profile}: {complaint}", file=sys.stderr)
     return not result.complaints
@@ -128,10 +128,12 @@ def run(server: str, profile: str, people: int) -> bool:
 
 def main() -> int:
     server = str(Path(sys.argv[1]).resolve())
-    runs = [(profile, int(people)) for profile, people in (argument.split(":") for argument in sys.argv[2:])]
+    runs = [(profile, int(people)) for profile, _, people in (argument.partition(":") for argument in sys.argv[2:])]
+    if unknown := {profile for profile, _ in runs} - set(OPENS):
+        raise SystemExit(f"bench-people: {', '.join(unknown)} is no profile. There are {', '.join(OPENS)}")
     print(f"The search engine takes {LATENCY_MS} ms for an answer. {os.cpu_count()} cores; load before the runs: {os.getloadavg()[0]:.1f}.\n")
     print(f"| {' | '.join(HEADINGS)} |\n|{'---|' * len(HEADINGS)}")
-    return 0 if all([run(server, profile, people) for profile, people in runs]) else 1
+    return 0 if all([is_good(server, profile, people) for profile, people in runs]) else 1
 
 
 if __name__ == "__main__":

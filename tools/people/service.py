@@ -1,11 +1,11 @@
 """What the benchmark starts: the search engine and the service, each a process of its own, and what they use."""
 
 import os
-import signal
 import socket
 import subprocess
 import urllib.request
 from pathlib import Path
+from typing import Self
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -37,6 +37,13 @@ class Program:
             raise SystemExit(f"bench-people: {arguments[0]} does not start:\n{Path(log.name).read_text()[-2000:]}")
         self.url = line.removeprefix("listening on ").strip()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait()
+
     def processor(self) -> float:
         """The seconds of processor time that it has used."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -46,11 +53,6 @@ class Program:
         """Its resident memory in MiB: now (`VmRSS`), or the most that it had (`VmHWM`)."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split(f"{which}:")[1].split()[0]) // 1024
-
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
 
 
 class Service(Program):
