@@ -17,9 +17,10 @@ use store::rate_limit::Standing;
 
 use super::{
     authenticate::Challenge,
-    error_map, methods, rate_limit, refusal_page,
+    error_map, methods, rate_limit,
     request_id::{self, RequestId},
 };
+use crate::web::refusal_page;
 
 /// The settings of the layer.
 #[derive(Debug, Clone)]

@@ -25,7 +25,6 @@ pub mod operation;
 pub mod origin;
 pub mod parameters;
 pub mod rate_limit;
-pub mod refusal_page;
 pub mod request_id;
 pub mod slips;
 pub mod tools;

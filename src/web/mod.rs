@@ -5,6 +5,7 @@ pub mod changelog;
 pub mod dashboard;
 pub mod documentation;
 mod plan_words;
+pub mod refusal_page;
 mod role_words;
 pub mod sign_in;
 mod site_words;

@@ -35,13 +35,12 @@ use sea_orm::DatabaseConnection;
 use store::unavailable::RETRY_AFTER;
 use telemetry::logs;
 
-use super::strangers;
 pub(super) use super::strangers::redirect;
+use super::{refusal_page, strangers};
 use crate::{
     admission::{AdmissionError, Admissions},
     config::Config,
     error::Error,
-    http::refusal_page,
     services::{applications::TokenIssuer, privacy::Privacy, users::Member},
 };
 

@@ -13,7 +13,7 @@ use super::{
     draw::words,
     labels::{is_about_days, labelled},
 };
-use crate::http::refusal_page;
+use crate::web::refusal_page;
 
 /// The reason why a page is not shown.
 pub struct Refused {

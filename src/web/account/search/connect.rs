@@ -12,12 +12,14 @@ use uuid::Uuid;
 
 use super::{attempt::Begun, back, failed, not_configured, not_found, sent};
 use crate::{
-    http::refusal_page,
     services::{
         access::parse_id,
         connections::{Answered, NotConnected},
     },
-    web::account::{Account, Visitor, redirect},
+    web::{
+        account::{Account, Visitor, redirect},
+        refusal_page,
+    },
 };
 
 /// The search engine's answer, in the query string of the callback.

@@ -15,11 +15,11 @@ use self::attempt::Attempts;
 use super::{Account, Visitor, read, refused, unavailable};
 use crate::{
     error::Error,
-    http::refusal_page,
     services::{
         access::parse_id,
         connections::{AccountView, CALLBACK, SearchConnections},
     },
+    web::refusal_page,
 };
 
 /// The maximum size of a form: the ticks of some thousand properties.
