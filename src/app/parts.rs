@@ -161,7 +161,7 @@ fn request_meter() -> RequestMeter {
     RequestMeter::new(api::operation::all().iter().map(|operation| operation.id))
 }
 
-/// Where spans go, if they are exported.
+/// The exporter of spans, if there is one.
 fn traces(config: &Config, clock: &Clock, random: &Random) -> Result<Traces, Error> {
     let Some(collector) = &config.traces.otlp_endpoint else { return Ok(Traces::default()) };
     let source = Source { version: env!("CARGO_PKG_VERSION"), instance: random.id(clock.now()).to_string() };

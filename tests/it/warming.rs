@@ -33,7 +33,7 @@ async fn path(app: &TestApp) -> String {
     format!("/p/{}", app.actor("owner").await.property("northmoor").await)
 }
 
-/// What is stored, once there are as many rows.
+/// The stored rows, once there are this many.
 async fn stored(app: &TestApp, count: usize) -> Vec<opened_page::Model> {
     loop {
         let rows = opened_page::Entity::find().all(&app.service.db).await.unwrap();

@@ -1,5 +1,5 @@
 //! The frame of every page, and what serves pages and documents beside the API: paths, cookies, the fields of forms, fixed content,
-//! Markdown, the check of the host name.
+//! content codings, Markdown, the address of the client, the check of the host name.
 
 pub mod attempts;
 pub mod client_address;

@@ -1,6 +1,6 @@
 //! Another account reads a site while its own is busy.
 //!
-//! The search engine gives everybody who may read a site the same rows, so a reading is the property's whoever made it. The property's own
+//! The search engine gives everybody who may read a site the same rows, so a cached reading serves the property, whichever account made it. The property's own
 //! account reads as long as it need not wait, and whenever another one cannot.
 
 use tokio::time::Instant;

@@ -390,7 +390,7 @@ impl SearchEngine {
     }
 }
 
-/// What is asked, and one request for it, as spans name them.
+/// The names of two spans: of a question with all its attempts, and of one attempt.
 fn names(is_query: bool) -> (&'static str, &'static str) {
     if is_query { ("search engine query", "POST searchAnalytics/query") } else { ("search engine sites", "GET sites") }
 }

@@ -26,7 +26,7 @@ const AHEAD: Duration = Duration::from_millis(250);
 /// The time for which a request counts as in flight if nobody says that it has ended.
 const IN_FLIGHT: Duration = Duration::from_secs(30);
 
-/// The time for which a request keeps its place in a line without a try.
+/// The lease of a place in a line.
 const LEASE: Duration = Duration::from_secs(3);
 
 /// The longest pause before the next try, much shorter than the lease.
@@ -72,6 +72,8 @@ pub struct Gates {
     names: Names,
     replicas: Arc<Replicas>,
     requests: Arc<AtomicU64>,
+    /// The time for which a request keeps its place in a line without a try.
+    pub(crate) lease: Duration,
 }
 
 /// The answer to a request that wants to pass.
@@ -108,7 +110,7 @@ pub struct Passed {
 
 impl Gates {
     pub(super) fn new(link: Arc<Link>, names: Names, replicas: Arc<Replicas>) -> Self {
-        Self { link, names, replicas, requests: Arc::default() }
+        Self { link, names, replicas, requests: Arc::default(), lease: LEASE }
     }
 
     /// The number of replicas that share the gates. At least one.
@@ -221,7 +223,7 @@ impl Waiting {
         }
         script.arg(micros(AHEAD)).arg(request).arg(micros(IN_FLIGHT)).arg(gate.buckets.len());
         let person = gate.person.as_ref().map(|person| names.person(person));
-        script.arg(&self.name).arg(late).arg(micros(LEASE)).arg(person.unwrap_or_default());
+        script.arg(&self.name).arg(late).arg(micros(self.gates.lease)).arg(person.unwrap_or_default());
         for (_, most) in &gate.buckets {
             script.arg(most.burst).arg(most.per_second).arg(gate.begins_with);
         }

@@ -162,7 +162,7 @@ mod tests {
         assert!(elsewhere.is_empty(), "the owner gave the member a right, and got none");
     }
 
-    /// What ends the use of a member's account, each of a team of its own.
+    /// Each case ends the use of a member's account, in a team of its own.
     #[tokio::test]
     async fn what_is_withdrawn_ends_the_use_of_an_account_at_once() {
         for what in ["grant", "property", "address", "listing", "refused", "disconnected", "person", "tracking"] {

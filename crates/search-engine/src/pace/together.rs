@@ -64,7 +64,7 @@ impl Together {
     pub async fn pass(&self, way: &Way, since: Instant, deadline: Instant) -> Result<PassedTogether, TooLate> {
         let mut waiting = self.shared.line_up(self.gates(way));
         loop {
-            // Whoever came first is before, on whichever replica. The background yields.
+            // A request that came earlier at any replica is before this one. The background yields.
             let (yields, waited) = (micros(way.lane.courtesy()), micros(since.elapsed()));
             let entry = waiting.enter(yields - waited).await;
             if entry.is_some() {

@@ -43,7 +43,11 @@ async fn an_account_with_free_quota_reads_what_the_own_one_would_wait_for() {
     for cap in 10..13 {
         assert!(bench.read(&part(cap)).await.is_ok());
     }
-    assert_eq!((bench.upstream.queries(), bench.looked_up()), asked, "a reading is the site's, whoever made it");
+    assert_eq!(
+        (bench.upstream.queries(), bench.looked_up()),
+        asked,
+        "a reading is cached for the site, and not for an account"
+    );
 
     bench.kept.1.lock().unwrap().accounts.clear();
     assert!(bench.read(&part(13)).await.is_ok(), "without others the own one reads");

@@ -179,7 +179,7 @@ impl Endpoint for Upstream {
 #[derive(Default)]
 struct Others {
     accounts: Vec<Account>,
-    /// How often they were looked up.
+    /// The number of look-ups.
     asked: usize,
     /// Those whose grant was refused.
     refused: Vec<Uuid>,

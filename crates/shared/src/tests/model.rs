@@ -154,7 +154,7 @@ impl Server {
             self.persons.insert(place.person.clone(), own.max(now - 1e6));
         }
         let own = self.line.entry(place.name.clone()).or_insert((own, f64::INFINITY)).0;
-        // Of two at one place, the name decides: numbers of the same length.
+        // The name decides between two at one place: numbers of the same length.
         let earlier = self.line.iter().filter(|(name, (at, _))| (*at, *name) < (own, &place.name));
         earlier.count() as f64
     }

@@ -48,7 +48,7 @@ struct Applied {
     age: i64,
 }
 
-/// How a database's schema compares with the migrations of this program.
+/// A comparison of a database's schema with the migrations of a program.
 #[derive(Debug, PartialEq, Eq)]
 enum Schema {
     /// Migrations are missing, the first of this name.

@@ -187,7 +187,7 @@ fn begin(parent: &Context, name: impl Into<Cow<'static, str>>, kind: SpanKind, a
     Span(Current(Some(parent.with_span(span))))
 }
 
-/// Notes a statement that has just ended, as a part of the current span. Only its first word is told, because its text may hold values.
+/// Notes a statement that has just ended, as a part of the current span. Only its first word is exported, because its text may hold values.
 pub fn statement(system: &'static str, sql: &str, took: Duration, has_failed: bool) {
     let Current(Some(context)) = Current::get() else { return };
     let Some(tracer) = context.get::<SdkTracer>() else { return };

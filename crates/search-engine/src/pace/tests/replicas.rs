@@ -29,13 +29,13 @@ async fn replicas(pace: Pace) -> Option<Vec<(Shared, Pacer)>> {
     Some(replicas)
 }
 
-/// How long a question waits for its turn.
+/// The longest wait of a question for its turn.
 const PATIENCE: Duration = Duration::from_secs(25);
 
 /// The time for an answer.
 const ANSWER: Duration = ms(100);
 
-/// Somebody who asks one question after the other, each as soon as the one before is answered.
+/// A caller that asks its next question as soon as the one before is answered.
 struct Caller {
     replica: usize,
     account: u128,
@@ -44,7 +44,7 @@ struct Caller {
     answer: Duration,
 }
 
-/// Asks so many questions, and returns how long those of each caller waited, and whether they got a turn.
+/// Asks this many questions. Returns the waits of each caller, and whether each question got a turn.
 async fn ask(replicas: &[(Shared, Pacer)], callers: Vec<Caller>, questions: usize) -> Vec<Vec<(Duration, bool)>> {
     let asked = Arc::new(AtomicUsize::new(0));
     let callers = callers.into_iter().map(|Caller { replica, account, site, asker, answer }| {
