@@ -12,7 +12,7 @@ use url::Url;
 #[serde(default, deny_unknown_fields)]
 pub struct Cors {
     /// Origins whose pages may call the API and the tool endpoint from a browser. With none, pages of every origin may call the API, and
-    /// pages on this service's own origin the tool endpoint ([decision 42](decisions/0042-pages-of-other-origins.md)).
+    /// pages on this service's own origin the tool endpoint ([origins](design/contract.md#pages-of-other-origins)).
     #[schemars(extend("x-allowed" = "origins as browsers send them, such as `https://app.example.org` or `chrome-extension://ID`: a host in \
         small letters, a port unless it is the usual one, and no slash at the end"))]
     pub origins: Vec<Origin>,

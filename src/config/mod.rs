@@ -169,7 +169,7 @@ pub struct Mcp {
     #[schemars(with = "String", extend("x-allowed" = ROOT, "x-default" = "`base_url`"))]
     pub url: Option<BaseUrl>,
     /// Origins whose pages may call the tool endpoint from a browser, beside this service's own and those of `cors.origins`. Others get 403, and so
-    /// does `null` ([decision 42](decisions/0042-pages-of-other-origins.md)).
+    /// does `null` ([origins](design/tools.md#origins)).
     #[schemars(with = "Vec<Origin>", extend("x-allowed" = "origins as for `cors.origins`, such as `https://app.example.org`, with no slash at the end", "x-default" = "the [web assistants](ASSISTANTS.md#web-assistants), \
         and every page on the reader's own machine"))]
     pub origins: Option<Vec<Origin>>,

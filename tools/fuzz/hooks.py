@@ -59,7 +59,7 @@ def filter_case(context, case):
     if case.operation.path == "/api/health" and (case.query or {}).get("probe") == "live":
         if any(name.lower() == "x-api-version" and value != VERSION for name, value in (case.headers or {}).items()):
             return False
-    # An optional parameter without a value counts as not sent, and is named in X-Ignored (docs/decisions/0035).
+    # An optional parameter without a value counts as not sent, and is named in X-Ignored (docs/design/contract.md).
     if any(value in ("", [""], [], None) for value in (case.query or {}).values()):
         return False
     # A URL over 64 KB is refused by the HTTP layer, with a bare 414 (docs/SELF-HOSTING.md).

@@ -98,7 +98,7 @@ mod tests {
             (ROOT, "docs/PRIVACY.md#leaving", Some("/docs/privacy#leaving")),
             (FOLDER, "#begin", Some("#begin")),
             (FOLDER, "https://search.example/x", Some("https://search.example/x")),
-            (FOLDER, "decisions/0002-errors.md", None),
+            (FOLDER, "design/contract.md", None),
             (FOLDER, "../README.md#not-yet", None),
             (ROOT, "GUIDE.md", None),
             (FOLDER, "javascript:alert(1)", None),
