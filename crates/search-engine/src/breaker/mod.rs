@@ -1,4 +1,4 @@
-//! The breakers of a host of the search engine: one for all of its requests, and one for each site that fails alone (decision 9).
+//! The breakers of a host of the search engine: one for all of its requests, and one for each site that fails alone (docs/design/search-engine.md).
 
 mod one;
 
