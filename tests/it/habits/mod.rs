@@ -1,5 +1,5 @@
 //! Tests of a search engine with odd habits, and of proxies between it and the service. People read right numbers, or that the search engine does
-//! not answer (decision 37).
+//! not answer (docs/design/search-engine.md).
 
 mod breaker;
 mod server;

@@ -1,5 +1,5 @@
 //! The bodies of the search engine's answers. A body with status 200 may come from a proxy, or hold an error. So a body is an answer only if it
-//! has what the search engine always sends, and nothing that it never sends (decision 37).
+//! has what the search engine always sends, and nothing that it never sends (docs/design/search-engine.md).
 
 use std::{collections::HashSet, sync::Once};
 
