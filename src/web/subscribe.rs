@@ -1,6 +1,6 @@
 //! `GET /subscribe`: the catalogue of plans, and how to subscribe at this deployment.
 //!
-//! No payment is taken here. Messages of a payment provider would come to `POST /billing/webhook`, mounted beside this page (decision 25).
+//! No payment is taken here. Messages of a payment provider would come to `POST /billing/webhook`, mounted beside this page (docs/design/rights.md).
 
 use std::sync::Arc;
 
