@@ -162,7 +162,7 @@ async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: 
 const FINE: f64 = 0.000_05;
 const COARSE: f64 = 0.005;
 
-/// True if `said` holds nothing that `exact` does not hold, up to the rounding that docs/decisions/0050 documents. It is written
+/// True if `said` holds nothing that `exact` does not hold, up to the rounding that docs/design/tools.md documents. It is written
 /// without the code that rounds, which must not round a count.
 fn is_close(exact: &Value, said: &Value, most: f64) -> bool {
     match (exact, said) {
