@@ -89,7 +89,7 @@ impl Pauses {
     }
 }
 
-/// Begins a pause, unless it or a longer one is known. One of the future does not begin yet (decision 55).
+/// Begins a pause, unless it or a longer one is known. One of the future does not begin yet (docs/design/replicas.md).
 fn begin(all: &mut All, pause: Pause, now: Moment) {
     let Pause { holder, since, until } = pause;
     let end = now.end_of(since, until - since);

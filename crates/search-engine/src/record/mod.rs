@@ -190,7 +190,7 @@ impl Record {
 }
 
 /// Applies an event of a replica. One that is not newer than the record, such as this replica's own, changes nothing. One of the future
-/// changes nothing yet (decision 55).
+/// changes nothing yet (docs/design/replicas.md).
 fn apply(all: &mut All, event: Event, now: Moment) {
     let Event { account, at, what } = event;
     if now.wall() < at {
