@@ -42,8 +42,8 @@ pub struct Identity {
     /// Age at which the embedded issuer replaces its [signing key](SELF-HOSTING.md#signing-keys).
     #[schemars(range(min = HOUR, max = 3_650 * DAY))]
     pub key_max_age: Seconds,
-    /// Age beyond which an access token is refused, whenever it expires. As long a keyed hash tells who has [deleted their
-    /// data](PRIVACY.md#leaving).
+    /// Age beyond which an access token is refused, whenever it expires. For the same time a keyed hash of each person who has [deleted
+    /// their data](PRIVACY.md#leaving) is kept.
     #[schemars(range(min = MINUTE, max = 90 * DAY))]
     pub max_token_age: Seconds,
 }
