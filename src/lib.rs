@@ -4,6 +4,7 @@
 
 pub mod admission;
 pub mod app;
+mod calls;
 pub mod cli;
 pub mod config;
 #[cfg_attr(not(feature = "demo"), path = "demo/absent.rs")]

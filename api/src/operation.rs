@@ -236,6 +236,12 @@ pub fn all() -> &'static [Operation] {
     &TABLE
 }
 
+/// Returns the operation with this id.
+#[must_use]
+pub fn named(id: &str) -> Option<&'static Operation> {
+    TABLE.iter().find(|operation| operation.id == id)
+}
+
 /// Returns the operations at the concrete `path`. A literal segment wins over a name, for every method, as in the router.
 pub fn at(path: &str) -> impl Iterator<Item = &'static Operation> {
     let fewest_names = TABLE.iter().filter_map(|operation| operation.matches(path)).min();

@@ -9,7 +9,9 @@ mod remembered;
 use std::sync::Arc;
 
 use api::{
+    error::ApiError,
     models::Role,
+    operation::{Operation, PlanPart},
     scope::{Granted, Scopes},
 };
 use chrono::{DateTime, Utc};
@@ -33,7 +35,7 @@ use uuid::Uuid;
 use self::remembered::Remembered;
 use crate::{
     config::Config,
-    error::Error,
+    error::{Error, Responsible},
     services::{
         access::{
             PropertyAccess, SharedProperty,
@@ -75,6 +77,9 @@ pub struct Surface {
     /// The audience.
     pub audience: String,
 }
+
+/// The property of a share link's page, or the refusal that the page shows, as request data.
+pub type OpenedLink = Result<SharedProperty, ApiError>;
 
 /// A request with valid credentials.
 #[derive(Debug, Clone)]
@@ -148,9 +153,30 @@ impl Admitted {
         }
     }
 
-    /// Returns the caller's access to the property that the path names, for an operation that needs the role `needed`.
-    pub fn access(&self, config: &Config, needed: Role, now: DateTime<Utc>) -> Result<PropertyAccess, Error> {
-        PropertyAccess::of(config, &self.member.user, self.property.as_ref(), needed, now)
+    /// Checks that the caller's plan includes an operation that names no property.
+    pub fn check_plan(&self, operation: &Operation) -> Result<(), Error> {
+        let entitlement = &self.member.entitlement;
+        match operation.plan {
+            Some(PlanPart::Feature(feature)) => entitlement.require(feature, || Responsible::Caller),
+            Some(PlanPart::Tracking) => entitlement.require_tracking(),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the caller's access to the property that the path names, if the caller's role and the owner's plan allow the operation.
+    pub fn access(&self, config: &Config, operation: &Operation, now: DateTime<Utc>) -> Result<PropertyAccess, Error> {
+        let access = PropertyAccess::of(config, &self.member.user, self.property.as_ref(), operation.role, now)?;
+        if let Some(PlanPart::Feature(feature)) = operation.plan {
+            access.require_feature(feature)?;
+        }
+        Ok(access)
+    }
+
+    /// Returns the grant that opens the property to the caller, if it was never used before.
+    #[must_use]
+    pub fn unused_grant(&self, config: &Config, now: DateTime<Utc>) -> Option<Uuid> {
+        let access = PropertyAccess::of(config, &self.member.user, self.property.as_ref(), Role::Viewer, now);
+        access.ok()?.new_grant()
     }
 }
 
@@ -213,9 +239,14 @@ impl Admissions {
 
     /// Admits a request for a page, by its session alone: `Authorization` may be for a proxy in front of the service.
     /// Returns `None` as [`admit`](Self::admit) does.
-    pub async fn visitor(&self, method: &Method, headers: &HeaderMap) -> Result<Option<Admitted>, AdmissionError> {
+    pub async fn visitor(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        property: Option<Uuid>,
+    ) -> Result<Option<Admitted>, AdmissionError> {
         match credentials::session(headers, &self.0.session_cookie) {
-            Ok(Some(value)) => self.session(value, method, headers, None).await,
+            Ok(Some(value)) => self.session(value, method, headers, property).await,
             Ok(None) => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -32,7 +32,7 @@ use crate::{
     handlers::{App, discovery::Index, lists::Lists},
     server,
     services::{
-        analyses::{rendered::Answers, search_data::SearchData, weeks::Weeks},
+        analyses::{answers::Answers, search_data::SearchData, weeks::Weeks},
         drift::Drift,
         health::HealthCheck,
         privacy::Privacy,

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     admission::Surface,
+    calls::Calls,
     config::Config,
     error::Error,
     http::{
@@ -163,6 +164,12 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             limits: parts.limits.clone(),
             signs_in: parts.sign_in.is_some(),
             opened: opened_pages(parts),
+            calls: Arc::new(Calls {
+                app: app.clone(),
+                admissions: parts.admissions.clone(),
+                meter: parts.requests.clone(),
+                subscribe_url: config.subscribe_url(base_url),
+            }),
         },
     })
 }

@@ -14,8 +14,10 @@ use seo::{AccountRefusal, Exhausted};
 use store::unavailable;
 use uuid::Uuid;
 
+mod last;
 mod remedy;
 
+pub use self::last::{RequestId, caught, finished, unanswered, with_plans};
 pub use self::remedy::{Disconnected, Disconnection, Lack, Responsible};
 
 /// Seconds to wait before retrying when the service is overloaded.

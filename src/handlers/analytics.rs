@@ -14,7 +14,7 @@ use api::{
     security::Caller,
 };
 
-use super::{App, Established as _, sent};
+use super::{App, Established as _};
 use crate::services::analyses::{self, csv::CsvFile};
 
 fn streamed(file: CsvFile) -> Csv {
@@ -27,7 +27,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        Ok(sent(&*analyses::performance::performance(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::performance::performance(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn query_property_performance(
@@ -36,7 +36,7 @@ impl AnalyticsApi for App {
         Body(body): Body<PerformanceQueryInput>,
     ) -> Answered<Rendered<PerformanceQueryAnswer>> {
         let answer = analyses::breakdown::query(&self.search, &*caller.access()?, &body.asked()?).await?;
-        Ok(Rendered::new(answer.body.clone()))
+        Ok(Rendered::new(self.search.answers.rendered(answer).await?.body))
     }
 
     async fn get_property_cannibalization(
@@ -44,7 +44,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CannibalizationParams>,
     ) -> Answered<Rendered<CannibalizationAnswer>> {
-        Ok(sent(&*analyses::cannibalization::cannibalization(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::cannibalization::cannibalization(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn get_property_growth_opportunities(
@@ -52,7 +52,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<GrowthParams>,
     ) -> Answered<Rendered<GrowthAnswer>> {
-        Ok(sent(&*analyses::growth::growth(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::growth::growth(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn get_property_query_insights(
@@ -60,7 +60,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryInsightsParams>,
     ) -> Answered<Rendered<QueryInsightsAnswer>> {
-        Ok(sent(&*analyses::query_insights::query_insights(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::query_insights::query_insights(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn get_property_query_count(
@@ -68,7 +68,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryCountParams>,
     ) -> Answered<Rendered<QueryCountAnswer>> {
-        Ok(sent(&*analyses::query_count::query_count(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::query_count::query_count(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn export_property_query_count_raw(
@@ -84,7 +84,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CountriesParams>,
     ) -> Answered<Rendered<CountriesAnswer>> {
-        Ok(sent(&*analyses::countries::breakdown(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::countries::breakdown(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn get_property_countries_timeseries(
@@ -92,7 +92,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CountriesTimeseriesParams>,
     ) -> Answered<Rendered<CountriesTimeseriesAnswer>> {
-        Ok(sent(&*analyses::countries::timeseries(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::countries::timeseries(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn get_property_table_sparklines(
@@ -100,7 +100,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<SparklinesParams>,
     ) -> Answered<Rendered<SparklinesAnswer>> {
-        Ok(sent(&*analyses::sparklines::sparklines(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::sparklines::sparklines(&self.search, &*caller.access()?, &params).await?).await
     }
 
     async fn export_property_performance_csv(
@@ -116,6 +116,6 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<BrandedTrafficParams>,
     ) -> Answered<Rendered<BrandedTrafficAnswer>> {
-        Ok(sent(&*analyses::branded_traffic::branded_traffic(&self.search, &*caller.access()?, &params).await?))
+        self.sent(analyses::branded_traffic::branded_traffic(&self.search, &*caller.access()?, &params).await?).await
     }
 }

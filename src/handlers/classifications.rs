@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::{App, Established as _, record_of_property, rendered};
 use crate::services::{
+    access::PropertyAccess,
     analyses::{brand_suggestions::suggested, preview::preview},
     classifications::{self, Shown, branded_keywords},
 };
@@ -32,21 +33,31 @@ impl App {
     }
 }
 
+impl App {
+    /// The branded keywords of a property, with suggestions if they are asked for.
+    pub async fn branded_keywords(
+        &self,
+        access: &PropertyAccess,
+        params: &BrandedKeywordsParams,
+    ) -> Answered<BrandedKeywordsAnswer> {
+        let all = branded_keywords::list(&self.db, access).await?;
+        let list = params.paging.meta(all.len());
+        let meta = if params.suggest {
+            suggested(&self.search, access, &all, list).await?
+        } else {
+            BrandedKeywordsMeta { list, suggestions: None, queries: None, unread: None }
+        };
+        Ok(BrandedKeywordsAnswer { data: params.paging.page(all).0, meta })
+    }
+}
+
 impl ClassificationsApi for App {
     async fn list_property_branded_keywords(
         &self,
         caller: Caller,
         Params(params): Params<BrandedKeywordsParams>,
     ) -> Answered<Rendered<BrandedKeywordsAnswer>> {
-        let access = caller.access()?;
-        let all = branded_keywords::list(&self.db, &access).await?;
-        let list = params.paging.meta(all.len());
-        let meta = if params.suggest {
-            suggested(&self.search, &access, &all, list).await?
-        } else {
-            BrandedKeywordsMeta { list, suggestions: None, queries: None, unread: None }
-        };
-        Ok(rendered(&BrandedKeywordsAnswer { data: params.paging.page(all).0, meta }))
+        Ok(rendered(&self.branded_keywords(&*caller.access()?, &params).await?))
     }
 
     async fn create_property_branded_keywords(

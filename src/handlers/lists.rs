@@ -3,14 +3,14 @@
 use std::{future::Future, time::Duration};
 
 use api::{
-    answer::{Answered, ListMeta, Listed, Rendered},
+    answer::{Answered, List, ListMeta, Listed, Rendered},
     params::Paging,
 };
 use bytes::Bytes;
 use common::{compute::beside, digest::opaque_tag, places::Places};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
 };
 use uuid::Uuid;
@@ -52,6 +52,28 @@ impl AsRef<[u8]> for Held {
 }
 
 impl Lists {
+    /// Reads a list of `person`, and returns a page of it.
+    pub async fn records<T>(
+        &self,
+        person: Uuid,
+        paging: &Paging,
+        list: impl Future<Output = Result<Vec<T>, Error>>,
+    ) -> Answered<List<T>>
+    where
+        T: ToJSON + ParseFromJSON + Send + Sync,
+    {
+        let deadline = Instant::now() + TIMEOUT;
+        let _place = self.place(person, deadline).await?;
+        let _reading = turn(deadline, self.reading.acquire()).await?;
+        let (data, meta) = paging.page(list.await?);
+        Ok(List { data, meta })
+    }
+
+    /// Waits for one of a person's places.
+    async fn place(&self, person: Uuid, deadline: Instant) -> Result<OwnedSemaphorePermit, Error> {
+        turn(deadline, self.by_person.of(person).acquire_owned()).await
+    }
+
     /// Reads a list of `person`, and renders and hashes a page of it, within the limits above.
     pub(super) async fn answer<T>(
         &self,
@@ -62,12 +84,9 @@ impl Lists {
     where
         T: ToJSON + ParseFromJSON + Send + Sync + 'static,
     {
-        let overloaded = |_| Error::Overloaded("too many long lists are being sent".to_owned());
         let deadline = Instant::now() + TIMEOUT;
-        let place = timeout_at(deadline, self.by_person.of(person).acquire_owned()).await.map_err(overloaded)?;
-        let place = place.map_err(Error::internal)?;
-        let _reading =
-            timeout_at(deadline, self.reading.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+        let place = self.place(person, deadline).await?;
+        let _reading = turn(deadline, self.reading.acquire()).await?;
         let records = list.await?;
         let (meta, page) = (paging.meta(records.len()), paging.range(records.len()));
         let mut records = records.into_iter().skip(page.start).take(page.len());
@@ -76,13 +95,19 @@ impl Lists {
         if records.len() == 0 {
             return Ok(written.finish(&meta, place));
         }
-        let _turn = timeout_at(deadline, self.long.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+        let _turn = turn(deadline, self.long.acquire()).await?;
         let rendered = beside(move || {
             written.write(&mut records, usize::MAX);
             written.finish(&meta, place)
         });
         Ok(rendered.await.map_err(Error::from)?)
     }
+}
+
+/// Waits for a permit until `deadline`.
+async fn turn<P>(deadline: Instant, permit: impl Future<Output = Result<P, AcquireError>>) -> Result<P, Error> {
+    let overloaded = |_| Error::Overloaded("too many long lists are being sent".to_owned());
+    timeout_at(deadline, permit).await.map_err(overloaded)?.map_err(Error::internal)
 }
 
 /// Renders `{ "data": [ … ], "meta": … }` record by record, and drops each record once it is written.

@@ -19,7 +19,7 @@ mod team;
 use std::sync::Arc;
 
 use api::{
-    answer::{Data, List, Listed, Record, Rendered},
+    answer::{Answered, Data, List, Record, Rendered},
     error::ApiError,
     params::{Ignored, Paging},
     security::Caller,
@@ -28,13 +28,14 @@ use common::{base_url::BaseUrl, clock::Clock, digest::opaque_tag, random::Random
 use identity::issuer::Issuer;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
+use serde::Serialize;
 use store::unit_of_work::UnitOfWork;
 
 use crate::{
     config::Config,
     services::{
         access::PropertyAccess,
-        analyses::{rendered::RenderedAnswer, search_data::SearchData},
+        analyses::{prepared::Prepared, search_data::SearchData},
         change::{Author, Change},
         health::HealthCheck,
         integrations::Integrations,
@@ -91,20 +92,15 @@ impl Established for Caller {
     }
 }
 
-/// Converts an answer that was rendered before.
-fn sent<T>(answer: &RenderedAnswer<T>) -> Rendered<T> {
-    Rendered::new(answer.body.clone()).with_digest(&answer.digest)
-}
-
 /// Renders an answer.
 fn rendered<T: ToJSON>(answer: &T) -> Rendered<T> {
     Rendered::new(answer.to_json_string().into())
 }
 
-/// Renders a page of a short list.
-fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: &Paging) -> Listed<T> {
+/// Returns a page of a list.
+fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: &Paging) -> List<T> {
     let (data, meta) = paging.page(all);
-    rendered(&List { data, meta })
+    List { data, meta }
 }
 
 /// Renders a record. The `ETag` header is the record's `etag`, and after a dot a digest of the whole answer: it may show more than the
@@ -125,6 +121,12 @@ where
 }
 
 impl App {
+    /// Renders the answer of an analysis, unless that was done before.
+    async fn sent<T: Serialize + 'static>(&self, answer: Prepared<T>) -> Answered<Rendered<T>> {
+        let rendered = self.search.answers.rendered(answer).await?;
+        Ok(Rendered::new(rendered.body).with_digest(&rendered.digest))
+    }
+
     /// Begins a change of the caller's own records, or of the records of the property in the path. It is committed together with the
     /// answer.
     async fn change<By: Author>(&self, caller: &Caller) -> Result<Change<By>, ApiError> {

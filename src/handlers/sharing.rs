@@ -2,7 +2,7 @@
 
 use api::{
     analytics::PropertyPerformanceParams,
-    answer::{Answered, Created, Listed, NoContent, Record, Rendered},
+    answer::{Answered, Created, List, Listed, NoContent, Record, Rendered},
     body::Body,
     params::{Ignored, Paging, Params},
     security::Caller,
@@ -11,14 +11,19 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, page_of, record_of_property, sent};
+use super::{App, Established as _, page_of, record_of_property, rendered};
 use crate::services::{
-    access::SharedProperty,
+    access::{PropertyAccess, SharedProperty},
     analyses::shared,
     sharing::{self, Links},
 };
 
 impl App {
+    /// The share links of a property.
+    pub async fn share_links(&self, access: &PropertyAccess, paging: &Paging) -> Answered<List<ShareLink>> {
+        Ok(page_of(self.links().list(&self.db, access, self.clock.now()).await?, paging))
+    }
+
     fn links(&self) -> Links<'_> {
         Links { secrets: &self.search.secrets, base_url: &self.base_url }
     }
@@ -30,7 +35,7 @@ impl SharingApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<ShareLink>> {
-        Ok(page_of(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?, &paging))
+        Ok(rendered(&self.share_links(&*caller.access()?, &paging).await?))
     }
 
     async fn get_property_share_link(
@@ -67,6 +72,6 @@ impl SharingApi for App {
         Params(params): Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<SharedPerformanceAnswer>> {
         let property: SharedProperty = caller.get()?;
-        Ok(sent(&*shared::performance(&self.search, &property, &params).await?))
+        self.sent(shared::performance(&self.search, &property, &params).await?).await
     }
 }

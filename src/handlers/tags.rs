@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, page_of, record};
+use super::{App, Established as _, page_of, record, rendered};
 use crate::services::tags;
 
 impl TagsApi for App {
@@ -64,7 +64,7 @@ impl TagsApi for App {
     ) -> Answered<Listed<TaggedProperty>> {
         let member = caller.member()?;
         let all = tags::properties(&self.db, &member, id, self.clock.now()).await?;
-        Ok(page_of(all, &paging))
+        Ok(rendered(&page_of(all, &paging)))
     }
 
     async fn replace_tag_properties(

@@ -1,7 +1,7 @@
 //! Answers the operations on team grants.
 
 use api::{
-    answer::{Answer, Answered, Created, Listed, NoContent, Record},
+    answer::{Answer, Answered, Created, List, Listed, NoContent, Record},
     body::Body,
     params::Params,
     security::Caller,
@@ -10,8 +10,20 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, page_of, record};
-use crate::services::team;
+use super::{App, Established as _, page_of, record, rendered};
+use crate::services::{team, users::Member};
+
+impl App {
+    /// The grants that a person made, or received.
+    pub async fn team(&self, member: &Member, params: &TeamListParams) -> Answered<List<TeamGrant>> {
+        let grants = if params.received {
+            team::received(&self.db, member, self.clock.now()).await
+        } else {
+            team::list(&self.db, member).await
+        };
+        Ok(page_of(grants?, &params.paging))
+    }
+}
 
 impl TeamApi for App {
     async fn list_team_members(
@@ -19,13 +31,7 @@ impl TeamApi for App {
         caller: Caller,
         Params(params): Params<TeamListParams>,
     ) -> Answered<Listed<TeamGrant>> {
-        let member = caller.member()?;
-        let grants = if params.received {
-            team::received(&self.db, &member, self.clock.now()).await
-        } else {
-            team::list(&self.db, &member).await
-        };
-        Ok(page_of(grants?, &params.paging))
+        Ok(rendered(&self.team(&*caller.member()?, &params).await?))
     }
 
     async fn get_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TeamGrant>> {

@@ -8,15 +8,16 @@ use api::{
     models::Feature,
     operation::{Access, Operation, PlanPart},
 };
+use chrono::{DateTime, Utc};
 use common::{clock::Clock, digest::sha256_hex, strict_json};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 use store::caller_limits::{CallerLimits, LaterCount};
 use uuid::Uuid;
 
-use super::{failures::Failures, operation};
+use super::{error_map, failures::Failures, operation};
 use crate::{
-    admission::{Admissions, Admitted},
+    admission::{Admissions, Admitted, OpenedLink},
     config::Config,
     error,
     services::{
@@ -24,6 +25,7 @@ use crate::{
         team,
         users::Member,
     },
+    web::dashboard,
 };
 
 /// Everything that the layer needs.
@@ -54,7 +56,8 @@ pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut 
     // The router is more lenient about empty segments than the operation table. A path that is not in the table answers 404.
     let operation = operation::of(&request).ok_or_else(|| ApiError::new(Code::NotFound))?;
     if operation.access == Access::ShareToken {
-        let shared = settings.open(&request, operation).await?;
+        let token = operation.value("token", request.uri().path()).unwrap_or_default();
+        let shared = settings.open(&request, token).await?;
         request.set_data(shared);
     } else if let Some(admitted) = request.data::<Admitted>().cloned() {
         admitted.granted.require(operation.scope)?;
@@ -63,16 +66,27 @@ pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut 
     next.call(request).await.map(IntoResponse::into_response)
 }
 
+/// The authorization layer of the dashboard. It opens the share link of a page, and passes a refusal on to the page, which shows it.
+///
+/// # Errors
+/// The errors of the inner layers.
+pub async fn enter<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
+    if let Some(token) = dashboard::share_token(request.uri().path()) {
+        let opened = settings.open(&request, token).await;
+        let opened: OpenedLink = opened.map_err(|error| error_map::of(&error));
+        request.set_data(opened);
+    } else if let Some(admitted) = request.data::<Admitted>() {
+        let now = settings.clock.now();
+        settings.note_use(admitted.unused_grant(&settings.config, now), now).await;
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
 impl Authorize {
     /// Checks the plan before the idempotency key, so that a stored response does not outlive the plan.
     async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
         if !operation.is_property_scoped() {
-            let entitlement = &admitted.member.entitlement;
-            let included = match operation.plan {
-                Some(PlanPart::Feature(feature)) => entitlement.require(feature, || error::Responsible::Caller),
-                Some(PlanPart::Tracking) => entitlement.require_tracking(),
-                None => Ok(()),
-            };
+            let included = admitted.check_plan(operation);
             let names_properties = [PlanPart::Tracking, PlanPart::Feature(Feature::Team)];
             if included.is_err() && operation.plan.is_some_and(|plan| names_properties.contains(&plan)) {
                 self.check_named(request, &admitted.member).await?;
@@ -80,17 +94,19 @@ impl Authorize {
             return included.map_err(ApiError::from);
         }
         let now = self.clock.now();
-        let access = admitted.access(&self.config, operation.role, now)?;
-        if let Some(PlanPart::Feature(feature)) = operation.plan {
-            access.require_feature(feature)?;
-        }
-        if let Some(grant) = access.new_grant()
+        let access = admitted.access(&self.config, operation, now)?;
+        self.note_use(access.new_grant(), now).await;
+        request.set_data(Arc::new(access));
+        Ok(())
+    }
+
+    /// Notes the first use of a grant.
+    async fn note_use(&self, unused: Option<Uuid>, now: DateTime<Utc>) {
+        if let Some(grant) = unused
             && let Err(error) = team::note_use(&self.writer, grant, now).await
         {
             tracing::warn!(%error, "the first use of a grant could not be noted");
         }
-        request.set_data(Arc::new(access));
-        Ok(())
     }
 
     /// Refuses an invitation or a selection of properties that the caller could not make with the plan either. The rights to it depend on
@@ -104,8 +120,7 @@ impl Authorize {
     }
 
     /// Opens a share link. All its readers together share the rate of the property's owner. A view of its page is counted by the page.
-    async fn open(&self, request: &Request, operation: &Operation) -> Result<SharedProperty> {
-        let token = operation.value("token", request.uri().path()).unwrap_or_default();
+    async fn open(&self, request: &Request, token: &str) -> Result<SharedProperty> {
         let shared = match self.admissions.open(token).await {
             Ok(shared) => shared,
             Err(error::Error::NotFound) => {

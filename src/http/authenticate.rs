@@ -112,8 +112,9 @@ pub async fn recognise<E: Endpoint>(
             let reader = settings.reader(token, &request);
             request.set_data(reader);
         }
-        Some(Visitors::People) => {
-            match settings.admissions.visitor(request.method(), request.headers()).await {
+        Some(Visitors::People(property)) => {
+            let property = property.and_then(parse_id);
+            match settings.admissions.visitor(request.method(), request.headers(), property).await {
                 Ok(Some(admitted)) => {
                     request.set_data(counted(&admitted));
                     request.set_data(admitted);

@@ -8,21 +8,16 @@ use std::{
     time::Duration,
 };
 
-use api::error::{ApiError, Code};
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
 use poem::{Body, Endpoint, IntoResponse, Request, Response, Result};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
+use crate::error::unanswered;
+
 /// The time that the service may take for a request. Proxies usually wait for a minute.
 pub const OF_REQUEST: Duration = Duration::from_secs(55);
-/// The time for an operation that a tool or a page of this service calls, which have time left to say what became of it.
-pub const OF_CALL: Duration = Duration::from_secs(50);
-
-/// Seconds after which the request may be sent again.
-const RETRY: u64 = 5;
-
 /// The layer that ends a request after `time`. An answer that is written while it is sent has what is left of it, and ends in the middle
 /// if that does not suffice. Time in which the client does not read does not count: that has a limit of its own.
 ///
@@ -33,9 +28,7 @@ pub async fn limit<E: Endpoint>(time: Duration, next: Arc<E>, request: Request) 
     if let Ok(answer) = timeout(time, next.call(request)).await {
         return Ok(limited(answer?.into_response(), time.saturating_sub(begun.elapsed())));
     }
-    tracing::warn!("a request was ended after {} s", time.as_secs());
-    let hint = "There was no answer in time. Ask for less at once: a shorter window, or fewer conditions.";
-    Err(ApiError::new(Code::Unavailable).hint(hint).retry_after(RETRY).into())
+    Err(unanswered(time).into())
 }
 
 /// Limits the time for the rest of an answer. One that is there already is left as it is.

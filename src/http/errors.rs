@@ -1,10 +1,9 @@
 //! Gives all failures (typed errors, errors of the HTTP layer, panics) the form `{ error, code?, hint?, correlationId? }`, or that of a page
 //! for a browser outside the API.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::sync::Arc;
 
-use api::error::{ApiError, Code};
-use futures_util::FutureExt;
+use api::error::ApiError;
 use pages::{
     page::{self, unsent::Unsent},
     paths::{Methods, TOOLS, is_below},
@@ -15,12 +14,11 @@ use poem::{
 };
 use store::rate_limit::Standing;
 
-use super::{
-    authenticate::Challenge,
-    error_map, methods, rate_limit,
-    request_id::{self, RequestId},
+use super::{authenticate::Challenge, error_map, methods, rate_limit, request_id};
+use crate::{
+    error::{RequestId, caught, finished, with_plans},
+    web::refusal_page,
 };
-use crate::web::refusal_page;
 
 /// The settings of the layer.
 #[derive(Debug, Clone)]
@@ -63,14 +61,6 @@ impl Asked {
     }
 }
 
-/// Turns a panic of `answer` into an error.
-pub(super) async fn caught<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
-    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
-        tracing::error!("panic: {}", panic_text(panic.as_ref()));
-        Err(ApiError::new(Code::Internal).into())
-    })
-}
-
 impl Errors {
     fn wrap(&self, error: poem::Error, asked: &Asked) -> Response {
         let standing = error.data::<Standing>().copied();
@@ -95,8 +85,7 @@ impl Errors {
         let told = match refusal.code.status() {
             StatusCode::METHOD_NOT_ALLOWED => Some((header::ALLOW, methods::allow(&asked.path, &self.other_paths))),
             StatusCode::PAYMENT_REQUIRED => {
-                let hint = refusal.hint.take().map(|hint| hint + " ").unwrap_or_default();
-                refusal = refusal.hint(format!("{hint}Plans are at {}.", self.subscribe_url));
+                refusal = with_plans(refusal, &self.subscribe_url);
                 Some((header::LINK, format!("<{}>; rel=\"payment\"", self.subscribe_url)))
             }
             StatusCode::NOT_FOUND if refusal.hint.is_none() => {
@@ -148,24 +137,6 @@ fn of_no_operation(path: &str) -> Option<String> {
 /// Returns the response to an error, without the headers that other layers add.
 pub(super) fn response_of(error: poem::Error, id: Option<&RequestId>) -> Response {
     if error.is_from_response() { error.into_response() } else { finished(error_map::of(&error), id).into_response() }
-}
-
-/// Adds the request's id to a 5xx error. Moves the hint of an internal error, which is for operators, to the log.
-pub(crate) fn finished(mut refusal: ApiError, id: Option<&RequestId>) -> ApiError {
-    if refusal.code.status().is_server_error() {
-        refusal.correlation_id = id.map(|RequestId(id)| id.to_string());
-    }
-    if refusal.code == Code::Internal
-        && let Some(hint) = refusal.hint.take()
-    {
-        tracing::error!("internal error: {hint}");
-    }
-    refusal
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ use self::{
     cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, request_id::Identify,
     tools::Tools, version::Served,
 };
-use crate::{server::Deadlines, web::dashboard::Dashboard};
+use crate::{calls, server::Deadlines, web::dashboard::Dashboard};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";
@@ -211,7 +211,7 @@ impl Shared {
     fn answered(&self, operations: impl Endpoint + 'static) -> BoxEndpoint<'static> {
         let (errors, requests) = (self.errors.clone(), self.requests.clone());
         operations
-            .around(|next, request| deadline::limit(deadline::OF_CALL, next, request))
+            .around(|next, request| deadline::limit(calls::OF_CALL, next, request))
             .boxed()
             .around(move |next, request| errors::errors(errors.clone(), next, request))
             .boxed()
@@ -232,7 +232,12 @@ impl Shared {
             .authorized(operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
             .boxed();
-        self.limited(dashboard.mount(open, self.answered(operations)).around(body::refuse))
+        let authorize = self.authorize.clone();
+        let pages = dashboard
+            .mount(open, self.answered(operations))
+            .around(move |next, request| access::enter(authorize.clone(), next, request))
+            .boxed();
+        self.limited(pages.around(body::refuse))
             .around(move |next, request| authenticate::recognise(authenticate.clone(), next, request))
             .boxed()
             .around(move |next, request| unsent::give_back(keeper.clone(), next, request))

@@ -24,6 +24,7 @@ use telemetry::{
 use tracing::Instrument;
 
 use super::operation;
+use crate::error::RequestId;
 
 /// The number of lines a minute about the requests of one network. Signing keys, health, preflights, expired tokens and methods that a
 /// path lacks are answered however often they come.
@@ -34,10 +35,6 @@ const HEALTH: &str = "getHealth";
 
 /// The header of the id, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
-
-/// The request's id, as request data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestId(pub Arc<str>);
 
 /// The settings of the layer.
 pub struct Identify {

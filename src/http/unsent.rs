@@ -61,7 +61,7 @@ fn is_temporary(status: StatusCode) -> bool {
 /// Returns the form that a request brings to a page of people, if it may be given back. The request keeps it.
 async fn unsent(request: &mut Request) -> Result<Option<Unsent>> {
     let path = request.uri().path();
-    let is_of_people = dashboard::visitors(path) == Some(Visitors::People) || is_below(account::PATH, path);
+    let is_of_people = matches!(dashboard::visitors(path), Some(Visitors::People(_))) || is_below(account::PATH, path);
     if *request.method() != Method::POST || !is_of_people || !form::is_sent(request.headers()) {
         return Ok(None);
     }

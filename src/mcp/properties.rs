@@ -9,8 +9,7 @@ use uuid::Uuid;
 
 use super::state::{AnswerState, MUST_RECONNECT, NEVER_CONNECTED, NOTHING_TRACKED};
 use crate::{
-    error::{Disconnection, Error},
-    http::{errors, request_id::RequestId},
+    error::{Disconnection, Error, RequestId, finished},
     services::{analyses::search_data::SearchData, properties::reference, system, users::Member},
 };
 
@@ -75,5 +74,5 @@ fn caller(outer: &Parts) -> Result<&Arc<Member>, ApiError> {
 }
 
 fn refused(error: Error, outer: &Parts) -> ApiError {
-    errors::finished(error.into(), outer.extensions.get::<RequestId>())
+    finished(error.into(), outer.extensions.get::<RequestId>())
 }

@@ -64,7 +64,7 @@ impl Subscribe {
     /// Returns the person whose session the request carries.
     async fn visitor(&self, request: &Request) -> Result<Option<Arc<Member>>, AdmissionError> {
         let Some(admissions) = &self.admissions else { return Ok(None) };
-        match admissions.visitor(request.method(), request.headers()).await {
+        match admissions.visitor(request.method(), request.headers(), None).await {
             Ok(admitted) => Ok(admitted.map(|admitted| admitted.member)),
             Err(AdmissionError::Database(error)) => Err(error.into()),
             Err(_) => Ok(None),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{
     actor::{Actor, Answer},
     app::TestApp,
+    signed_in::Browser,
 };
 
 /// Statements for the admission of a known caller.
@@ -57,6 +58,30 @@ async fn reads_send_few_statements() {
     for (actor, path, beyond_admission) in cases {
         let sent = fewest(&app, async || actor.get(path).await).await;
         assert!(sent <= admission + beyond_admission, "GET {path}: {sent} statements");
+    }
+}
+
+/// The lowest number of statements of five visits of a page.
+async fn fewest_of_page(app: &TestApp, browser: &Browser, path: &str) -> u64 {
+    let mut fewest = u64::MAX;
+    for _ in 0..6 {
+        let before = app.service.statements.count();
+        browser.get(path).await.expect(200);
+        fewest = fewest.min(app.service.statements.count() - before);
+    }
+    fewest
+}
+
+/// A page admits its visitor once. Besides it reads the names of the visitor's sites, the classifications and the saved filters that
+/// narrow its question, and its notes.
+#[tokio::test]
+async fn pages_send_few_statements() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, browser) = (app.actor("owner").await, Browser::signed_in(&app, "owner").await);
+    let property = owner.property("northmoor").await;
+    for (page, beyond_admission) in [("", 6), ("/queries", 3), ("/pages", 3), ("/countries", 3), ("/growth", 4)] {
+        let sent = fewest_of_page(&app, &browser, &format!("/p/{property}{page}")).await;
+        assert!(sent <= admission(&app) + beyond_admission, "{page}: {sent} statements");
     }
 }
 

@@ -23,7 +23,7 @@ pub use self::{
     order::{Metric, Sort, SortBy},
     paging::Paging,
     text_field::{TextField, Written},
-    unknown::{Ignored, judge},
+    unknown::{Ignored, judge, read},
 };
 use crate::{error::ApiError, models::parse_day};
 

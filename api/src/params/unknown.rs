@@ -103,6 +103,15 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
     Ok(ignored)
 }
 
+/// Reads the parameters of an operation from a query string, as a request for it does.
+///
+/// # Errors
+/// `invalid_request` for a name that the operation does not take, and for a value that is not allowed.
+pub fn read<T: QueryParams>(operation: &Operation, query: &str) -> Result<T, ApiError> {
+    let ignored = judge(operation, query)?;
+    T::read(&QueryPairs { ignored, ..QueryPairs::of(query)? })
+}
+
 /// The refusal of a dry run. The hint names the operation that previews the write, if there is one.
 fn no_dry_run(operation: &Operation) -> ApiError {
     let way_out = operation::preview_of(operation).map_or_else(

@@ -20,6 +20,7 @@ use poem::{
 
 use self::served::RequestedVersion;
 use super::{errors, operation, request_id};
+use crate::error::caught;
 
 /// The header that names a version, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
@@ -42,7 +43,7 @@ pub async fn version<E: Endpoint>(served: Arc<Served>, next: Arc<E>, request: Re
             let id = request_id::of(&request).cloned();
             let pin = Pin { served: served.clone(), at };
             // A transform that panics is a fault of the service.
-            let answer = errors::caught(Box::pin(older(pin, next, request))).await;
+            let answer = caught(Box::pin(older(pin, next, request))).await;
             let mut response = answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()));
             served.tell(at, response.headers_mut());
             Ok(response)

@@ -18,7 +18,7 @@ use super::{
     compared::Days,
     per_window::PerWindow,
     plan_with, predicate,
-    rendered::{RenderedAnswer, weak},
+    prepared::{Prepared, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -61,7 +61,7 @@ pub async fn branded_traffic(
     search: &SearchData,
     access: &ReadableProperty,
     params: &BrandedTrafficParams,
-) -> Result<Arc<RenderedAnswer<BrandedTrafficAnswer>>, Error> {
+) -> Result<Prepared<BrandedTrafficAnswer>, Error> {
     check_has_queries(&params.question.slice)?;
     let brand = predicate::brand(&search.db, access).await?;
     let has_branded_keywords = brand.is_some();
@@ -88,7 +88,7 @@ pub async fn branded_traffic(
             data,
         }
     };
-    asked.answer(access, params, made_of, answer).await
+    asked.answer(access, params, made_of, answer)
 }
 
 /// Returns the plans of all traffic, of branded queries, and of identified queries that are not branded.

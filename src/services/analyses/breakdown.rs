@@ -24,7 +24,7 @@ use super::{
     Asked, Listed, Wholes, check_has, check_order,
     compared::Days,
     per_window::PerWindow,
-    rendered::{RenderedAnswer, weak},
+    prepared::{Prepared, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -119,7 +119,7 @@ pub async fn query(
     search: &SearchData,
     access: &ReadableProperty,
     query: &PerformanceQuery,
-) -> Result<Arc<RenderedAnswer<PerformanceQueryAnswer>>, Error> {
+) -> Result<Prepared<PerformanceQueryAnswer>, Error> {
     let (question, order) = (&query.question, Order::of(&query.dimensions.0));
     let search_type = SearchType::from(question.slice.search_type);
     order.read.iter().try_for_each(|dimension| check_has(search_type, *dimension, "dimensions"))?;
@@ -133,7 +133,7 @@ pub async fn query(
     let asked = Asked::settle(search, access, question).await?;
     let readings = Readings::read(&asked, &order.read, |days| days.counted, |_| ENGINE_CEILING).await?;
     let made_of = weak(readings.all());
-    asked.answer(access, query, made_of, move |asked, query| answer(asked, query, &order, &page, &readings)).await
+    asked.answer(access, query, made_of, move |asked, query| answer(asked, query, &order, &page, &readings))
 }
 
 fn answer(

@@ -22,7 +22,7 @@ use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading};
 use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
-    rendered::{RenderedAnswer, weak},
+    prepared::{Prepared, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -69,7 +69,7 @@ pub async fn cannibalization(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CannibalizationParams,
-) -> Result<Arc<RenderedAnswer<CannibalizationAnswer>>, Error> {
+) -> Result<Prepared<CannibalizationAnswer>, Error> {
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let compares = params.question.comparison.is_asked();
@@ -85,9 +85,7 @@ pub async fn cannibalization(
         branded_excluded,
     };
     let made_of = weak(readings.all());
-    asked
-        .answer(access, params, made_of, move |asked, params| answer(asked, &readings, params, &page, thresholds))
-        .await
+    asked.answer(access, params, made_of, move |asked, params| answer(asked, &readings, params, &page, thresholds))
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {

@@ -1,7 +1,5 @@
 //! Countries: the breakdown, and daily trends of the largest countries.
 
-use std::sync::Arc;
-
 use analytics::{
     country_trends::{Countries, trends},
     coverage::Known,
@@ -25,7 +23,7 @@ use super::{
     compared::Days,
     listed::labelled,
     page,
-    rendered::{RenderedAnswer, weak},
+    prepared::{Prepared, weak},
     search_data::SearchData,
     table_cap, times,
 };
@@ -36,7 +34,7 @@ pub async fn breakdown(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CountriesParams,
-) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
+) -> Result<Prepared<CountriesAnswer>, Error> {
     let compares = params.question.comparison.is_asked();
     let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
@@ -57,7 +55,7 @@ pub async fn breakdown(
             },
         }
     };
-    asked.answer(access, params, made_of, answer).await
+    asked.answer(access, params, made_of, answer)
 }
 
 /// Computes the daily trends. Reads every country, because they are few and the unnamed ones are summed.
@@ -65,7 +63,7 @@ pub async fn timeseries(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
-) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
+) -> Result<Prepared<CountriesTimeseriesAnswer>, Error> {
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let dimensions = [asked.settled.time(), Dimension::Country];
     let readings = Readings::read(&asked, &dimensions, |days| Some(days.series), every_time_and_country).await?;
@@ -91,7 +89,7 @@ pub async fn timeseries(
             },
         }
     };
-    asked.answer(access, params, made_of, answer).await
+    asked.answer(access, params, made_of, answer)
 }
 
 /// Returns the trends with the labels of their countries.

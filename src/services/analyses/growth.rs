@@ -25,7 +25,7 @@ use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
     plan_with, predicate,
-    rendered::{RenderedAnswer, weak},
+    prepared::{Prepared, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -55,7 +55,7 @@ pub async fn growth(
     search: &SearchData,
     access: &ReadableProperty,
     params: &GrowthParams,
-) -> Result<Arc<RenderedAnswer<GrowthAnswer>>, Error> {
+) -> Result<Prepared<GrowthAnswer>, Error> {
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let compares = params.question.comparison.is_asked();
@@ -66,7 +66,7 @@ pub async fn growth(
     let readings = read(&asked, &curve_plan).await?;
     let made_of = weak(readings.all());
     let answer = move |asked: &Asked, params: &_| answer(asked, &readings, params, &page, branded_excluded);
-    asked.answer(access, params, made_of, answer).await
+    asked.answer(access, params, made_of, answer)
 }
 
 /// Returns the plan for the site's own curve: the question's conditions except the ones on queries, and no branded queries.

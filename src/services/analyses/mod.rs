@@ -3,6 +3,7 @@
 //! Each analysis settles its question (`Asked::settle`), makes its readings in parallel, and passes the rows to the pure functions
 //! of [`analytics`].
 
+pub mod answers;
 pub mod appearances;
 pub mod brand_suggestions;
 pub mod branded_traffic;
@@ -21,11 +22,11 @@ pub mod own_queries;
 pub mod per_window;
 pub mod performance;
 pub mod predicate;
+pub mod prepared;
 pub mod preview;
 pub mod query_count;
 pub mod query_insights;
 pub mod question;
-pub mod rendered;
 pub mod requests;
 pub mod search_data;
 pub mod shared;

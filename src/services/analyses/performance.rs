@@ -32,8 +32,8 @@ use super::{
     listed::labelled,
     page_of_table,
     per_window::PerWindow,
+    prepared::{MadeOf, Prepared},
     question::{self, Settled},
-    rendered::{MadeOf, RenderedAnswer},
     requests::Requests,
     search_data::SearchData,
     table_cap, total,
@@ -91,7 +91,7 @@ pub async fn performance(
     search: &SearchData,
     access: &PropertyAccess,
     params: &PropertyPerformanceParams,
-) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
+) -> Result<Prepared<PerformanceAnswer>, Error> {
     let kind = Kind { analysis: "performance", about: &() };
     let envelope = |Answer { data, meta: answer, coverage }, question| PerformanceAnswer {
         data,
@@ -107,7 +107,7 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     params: &PropertyPerformanceParams,
     kind: Kind<'_, S>,
     envelope: impl FnOnce(Answer, Echo<PropertyPerformanceParams>) -> T + Send + 'static,
-) -> Result<Arc<RenderedAnswer<T>>, Error> {
+) -> Result<Prepared<T>, Error> {
     let PerformanceParams { question, series, scope, .. } = &params.performance;
     let (granularity, scope, pages) = (series.granularity, *scope, pages(&params.performance)?);
     let question = &hours::dated(search, access, question, granularity).await?;
@@ -127,7 +127,7 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
-    let rendered = move || {
+    let compute = move || {
         let mut answer = self::answer(&settled, scope, &pages, &material);
         answer.data.events = events;
         if let Some(reasons) = &reasons {
@@ -137,7 +137,7 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
         }
         envelope(answer, Echo::of(&params))
     };
-    search.answers.rendered(key, made_of, rendered).await
+    Ok(Prepared { key, made_of, compute: Box::new(compute) })
 }
 
 /// Returns the page of each table.

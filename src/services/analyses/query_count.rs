@@ -1,7 +1,5 @@
 //! Unique queries by day, week or month.
 
-use std::sync::Arc;
-
 use analytics::{
     change::count_change,
     query_periods::{Distinct, QueryPeriods},
@@ -18,7 +16,7 @@ use super::{
     compared::Days,
     daily::{DaysRead, each_day},
     per_window::PerWindow,
-    rendered::RenderedAnswer,
+    prepared::Prepared,
     requests::Requests,
     search_data::SearchData,
 };
@@ -29,7 +27,7 @@ pub async fn query_count(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryCountParams,
-) -> Result<Arc<RenderedAnswer<QueryCountAnswer>>, Error> {
+) -> Result<Prepared<QueryCountAnswer>, Error> {
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let plan = asked.settled.plan().await?;
@@ -40,7 +38,7 @@ pub async fn query_count(
     requests.check()?;
     let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
     let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned()).collect();
-    asked.answer(access, params, readings, move |asked, params| answer(asked, counted, params)).await
+    asked.answer(access, params, readings, move |asked, params| answer(asked, counted, params))
 }
 
 /// The queries of one window.

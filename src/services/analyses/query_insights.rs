@@ -26,7 +26,7 @@ use super::{
     page,
     per_window::PerWindow,
     predicate,
-    rendered::RenderedAnswer,
+    prepared::Prepared,
     requests::Requests,
     search_data::SearchData,
 };
@@ -75,7 +75,7 @@ pub async fn query_insights(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryInsightsParams,
-) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
+) -> Result<Prepared<QueryInsightsAnswer>, Error> {
     check_has_queries(&params.question.slice)?;
     let compares = params.question.comparison.is_asked();
     let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
@@ -84,7 +84,7 @@ pub async fn query_insights(
     let includes_branded =
         params.include_branded || params.question.slice.classification == Some(Classification::Branded);
     let readings = read(&asked, brand.as_deref(), includes_branded).await?;
-    asked.answer(access, params, readings.all(), move |asked, params| answer(asked, &readings, params, &page)).await
+    asked.answer(access, params, readings.all(), move |asked, params| answer(asked, &readings, params, &page))
 }
 
 async fn read(asked: &Asked, brand: Option<&str>, includes_branded: bool) -> Result<Readings, Error> {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{
     appearances,
     compared::{Compared, Days, compared, final_part},
-    predicate, rendered,
+    predicate, prepared,
     search_data::{SearchData, SearchSite},
     warnings::warnings,
     windows::{self, DEFAULT_DAYS, Windows, last_days},
@@ -139,7 +139,7 @@ impl Settled {
     /// Returns the cache key of an answer, whose parameters are `params` as they were understood.
     pub fn key(&self, analysis: &str, access: &ReadableProperty, params: &impl Serialize) -> Result<String, Error> {
         let property = access.property();
-        rendered::key(analysis, property.user_id, property.id, &(params, &self.labels, &self.adjusted, access.view()))
+        prepared::key(analysis, property.user_id, property.id, &(params, &self.labels, &self.adjusted, access.view()))
     }
 
     /// Returns whether an answer has rows by `dimension`.

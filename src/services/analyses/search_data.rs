@@ -12,7 +12,7 @@ use search_engine::{
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use super::{rendered::Answers, weeks::Weeks};
+use super::{answers::Answers, weeks::Weeks};
 use crate::{
     error::{Disconnected, Disconnection, Error, Responsible},
     services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations, waits::announced},
@@ -34,7 +34,7 @@ pub struct SearchData {
     pub clock: Clock,
     /// Reads through the cache.
     pub reader: Reader,
-    /// Rendered answers.
+    /// Answers that were computed before.
     pub answers: Answers,
     /// Permits for weeks of queries by day, which take memory besides the cache.
     pub weeks: Weeks,
@@ -89,11 +89,10 @@ impl SearchData {
         Ok(SearchSite { asker: self.lane.map_or_else(of_caller, Asker::new), ..site })
     }
 
-    /// Returns what reads ahead into the same cache. It shares neither answers nor permits with people, so nobody waits for it.
+    /// Returns what reads ahead into the same cache. It shares no permits with people, so nobody waits for it.
     #[must_use]
     pub fn ahead(&self) -> Self {
-        let (answers, weeks) = (Answers::new(0, self.clock.clone()), Weeks::default());
-        Self { answers, weeks, lane: Some(Lane::Ahead), ..self.clone() }
+        Self { weeks: Weeks::default(), lane: Some(Lane::Ahead), ..self.clone() }
     }
 
     /// Returns the credentials of an account. `by` is the person whose account it is.

@@ -1,7 +1,5 @@
 //! The performance answer for readers of share links: what a link binds them to, and what it refuses.
 
-use std::sync::Arc;
-
 use api::{
     analytics::{PropertyPerformanceParams, Scope},
     models::{Classification, FilterDimension, Question, WindowParams},
@@ -13,7 +11,7 @@ use common::names::sites;
 use super::{
     performance::{Answer, Kind, answered},
     predicate,
-    rendered::RenderedAnswer,
+    prepared::Prepared,
     search_data::SearchData,
     windows::oldest_day,
 };
@@ -41,7 +39,7 @@ pub async fn performance(
     search: &SearchData,
     shared: &SharedProperty,
     params: &PropertyPerformanceParams,
-) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
+) -> Result<Prepared<SharedPerformanceAnswer>, Error> {
     let view = &*shared.view;
     check_alive(search, shared, view).await?;
     check(view, params)?;

@@ -27,7 +27,7 @@ use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries,
 use super::{
     Asked, Listed, Wholes, by_key_and_time, check_has, page,
     per_window::PerWindow,
-    rendered::{RenderedAnswer, weak},
+    prepared::{Prepared, weak},
     requests::Requests,
     search_data::SearchData,
     table_cap, times,
@@ -77,7 +77,7 @@ pub async fn sparklines(
     search: &SearchData,
     access: &ReadableProperty,
     params: &SparklinesParams,
-) -> Result<Arc<RenderedAnswer<SparklinesAnswer>>, Error> {
+) -> Result<Prepared<SparklinesAnswer>, Error> {
     let dimension = dimension(params.table);
     check_has(params.question.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
@@ -115,7 +115,7 @@ pub async fn sparklines(
     let readings = Readings { table, by_time, wholes };
     let made_of = weak(readings.all());
     let answer = move |asked: &Asked, params: &_| answer(asked, params, &page, (&keys, shown), &readings);
-    asked.answer(access, params, made_of, answer).await
+    asked.answer(access, params, made_of, answer)
 }
 
 /// Returns the keys in the search engine's spelling.

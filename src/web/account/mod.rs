@@ -115,7 +115,7 @@ impl Account {
     /// Returns the person whose session the request carries, or the answer that leads to sign-in. A write must come from a page
     /// of this service.
     async fn visitor(&self, request: &Request) -> Result<Visitor, Response> {
-        match self.admissions.visitor(request.method(), request.headers()).await {
+        match self.admissions.visitor(request.method(), request.headers(), None).await {
             Ok(Some(admitted)) => match admitted.credential {
                 Credential::Session { id } => {
                     logs::note_user(admitted.member.pseudonym());

@@ -1,15 +1,13 @@
 //! The two doors to the numbers of a property: of people who are signed in, and of readers of a share link.
 
 use api::{
-    analytics::{PerformanceAnswer, SparklinesAnswer},
+    analytics::SparklinesAnswer,
     annotations::Annotation,
-    answer::List,
-    classifications::{BrandedKeywordsAnswer, Segment, TopicCluster},
     error::{ApiError, Code},
     filters::FilterPreset,
     models::{Metrics, Role, Timestamp, Window},
-    properties::{PropertyAnswer, PropertyListAnswer, TrackedProperty},
-    sharing::{SharedPart, SharedPerformanceAnswer},
+    properties::TrackedProperty,
+    sharing::SharedPart,
 };
 use chrono::NaiveDate;
 use common::names::sites::{self, SiteName};
@@ -33,6 +31,15 @@ pub enum Door {
     Signed(String),
     /// The token as the path has it: another spelling of a token is another token.
     Shared(String),
+}
+
+/// The operation whose question a page has.
+#[derive(Debug, Clone, Copy)]
+pub enum Judged {
+    Performance,
+    Growth,
+    Cannibalization,
+    Insights,
 }
 
 /// The property as a page shows it.
@@ -87,7 +94,7 @@ impl Site {
 /// Asks for the name of a property among those that the visitor sees. Without an answer it is its name alone.
 pub async fn name_of(asker: Asker<'_>, property: &TrackedProperty) -> SiteName {
     let alike = [("search", property.name.clone()), ("headline", "false".to_owned())];
-    let others = asker.ask::<PropertyListAnswer>("/api/properties", &alike).await;
+    let others = asker.visitor().properties(&alike).await;
     let others = others.map(|list| list.data).unwrap_or_default();
     let others: Vec<&str> = others.iter().map(|other| other.site_url.as_str()).collect();
     sites::name_among(&property.site_url, &others)
@@ -113,14 +120,13 @@ impl Door {
     /// Asks for the property: its name, the visitor's role, and its last final day if the page `reads` search data.
     pub async fn property(&self, asker: Asker<'_>, reads: bool) -> Result<(Site, Option<NaiveDate>), ApiError> {
         match self {
-            Self::Signed(id) => {
-                let property = format!("/api/properties/{id}");
+            Self::Signed(_) => {
                 let query = [("headline", reads.to_string())];
                 let property = async {
-                    let answer = asker.ask::<PropertyAnswer>(&property, &query).await?;
+                    let answer = asker.visitor().property(&query).await?;
                     Ok::<_, ApiError>((name_of(asker, &answer.data).await, answer))
                 };
-                let records = async { if reads { self.records(asker).await } else { Ok(Records::default()) } };
+                let records = async { if reads { Self::records(asker).await } else { Ok(Records::default()) } };
                 let ((name, answer), Records { classes, presets }) = try_join(property, records).await?;
                 let last = answer.meta.map(|meta| meta.freshness.last_final_date);
                 let (role, show) = (Some(answer.data.role), SharedPart::ALL.to_vec());
@@ -156,15 +162,14 @@ impl Door {
     }
 
     /// Asks for the records that narrow a question.
-    async fn records(&self, asker: Asker<'_>) -> Result<Records, ApiError> {
-        let (keywords, segments, clusters) =
-            (self.operation("branded-keywords"), self.operation("segments"), self.operation("topic-clusters"));
+    async fn records(asker: Asker<'_>) -> Result<Records, ApiError> {
+        let visitor = asker.visitor();
         let limit = [("limit", MOST_RECORDS.to_string())];
         let (keywords, segments, clusters, presets) = try_join4(
-            asker.ask::<BrandedKeywordsAnswer>(&keywords, &[("limit", "1".to_owned())]),
-            asker.ask::<List<Segment>>(&segments, &limit),
-            asker.ask::<List<TopicCluster>>(&clusters, &limit),
-            asker.ask::<List<FilterPreset>>("/api/filter-presets", &limit),
+            visitor.branded_keywords(&[("limit", "1".to_owned())]),
+            visitor.segments(&limit),
+            visitor.topic_clusters(&limit),
+            visitor.filter_presets(&limit),
         )
         .await?;
         let brand =
@@ -175,19 +180,29 @@ impl Door {
         Ok(Records { classes: brand.chain(segments).chain(clusters).collect(), presets: presets.data })
     }
 
+    /// Asks what an operation refuses, apart from its answer.
+    pub async fn judge(&self, asker: Asker<'_>, part: Judged, query: &Query) -> Result<(), ApiError> {
+        let visitor = asker.visitor();
+        match part {
+            Judged::Performance => self.performance(asker, query).await.map(drop),
+            Judged::Growth => visitor.growth(query).await.map(drop),
+            Judged::Cannibalization => visitor.cannibalization(query).await.map(drop),
+            Judged::Insights => visitor.query_insights(query).await.map(drop),
+        }
+    }
+
     /// Asks for the performance.
     pub async fn performance(&self, asker: Asker<'_>, query: &Query) -> Result<Answered, ApiError> {
-        let path = self.operation("performance");
         Ok(match self {
-            Self::Signed(_) => asker.ask::<PerformanceAnswer>(&path, query).await?.into(),
-            Self::Shared(_) => asker.ask::<SharedPerformanceAnswer>(&path, query).await?.into(),
+            Self::Signed(_) => asker.visitor().performance(query).await?.into(),
+            Self::Shared(_) => asker.visitor().shared_performance(query).await?.into(),
         })
     }
 
     /// Asks for the small lines of a table's rows. Readers of a link have none.
     pub async fn sparklines(&self, asker: Asker<'_>, query: &Query) -> Result<Option<SparklinesAnswer>, ApiError> {
         match self {
-            Self::Signed(_) => asker.ask(&self.operation("table-sparklines"), query).await.map(Some),
+            Self::Signed(_) => asker.visitor().sparklines(query).await.map(Some),
             Self::Shared(_) => Ok(None),
         }
     }
@@ -195,7 +210,7 @@ impl Door {
     /// Asks for the notes. Readers of a link get none.
     pub async fn notes(&self, asker: Asker<'_>, query: &Query) -> Result<Vec<Annotation>, ApiError> {
         match self {
-            Self::Signed(_) => Ok(asker.ask::<List<Annotation>>(&self.operation("annotations"), query).await?.data),
+            Self::Signed(_) => Ok(asker.visitor().annotations(query).await?.data),
             Self::Shared(_) => Ok(Vec::new()),
         }
     }

@@ -1,7 +1,7 @@
 //! The dashboard: pages that show people their numbers. Every state of a page is an address.
 //!
-//! Pages ask the operations, through the layers that every request for them passes. So they show the same numbers, to the same people.
-//! There is no other way to data here. Signed-in people open `/` and `/p/{id}`; readers of a share link open `/share/{token}`.
+//! Pages call the operations ([`Calls`]), with the rights that every request for them needs. So they show the same numbers, to the same
+//! people. There is no other way to data here. Forms send requests through the layers of operations. Signed-in people open `/` and `/p/{id}`; readers of a share link open `/share/{token}`.
 
 mod address;
 mod ask;
@@ -18,8 +18,9 @@ mod shared_csv;
 mod sites;
 mod table;
 mod view;
+mod write;
 
-use std::future::Future;
+use std::{future::Future, sync::Arc};
 
 use api::error::{ApiError, Code};
 use chrono::NaiveDate;
@@ -58,6 +59,7 @@ use super::{
     strangers::{self, redirect},
 };
 use crate::{
+    calls::Calls,
     operations::Operations,
     services::{
         access::parse_id,
@@ -101,8 +103,8 @@ pub fn paths() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The audience of the pages of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visitors<'p> {
-    /// People who are signed in.
-    People,
+    /// People who are signed in, and the id of the property in the path.
+    People(Option<&'p str>),
     /// Readers of the page of the share link with this token.
     Readers(&'p str),
     /// Readers of the share link with this token, who take a file.
@@ -119,7 +121,19 @@ pub fn visitors(path: &str) -> Option<Visitors<'_>> {
             None => Visitors::Readers(rest),
         });
     }
-    (path == SITES || path.starts_with("/p/")).then_some(Visitors::People)
+    if path == SITES {
+        return Some(Visitors::People(None));
+    }
+    path.strip_prefix("/p/").map(|rest| Visitors::People(rest.split('/').next()))
+}
+
+/// Returns the token of the share link whose page or file is at `path`.
+#[must_use]
+pub fn share_token(path: &str) -> Option<&str> {
+    match visitors(path)? {
+        Visitors::Readers(token) | Visitors::Takers(token) => Some(token),
+        Visitors::People(_) => None,
+    }
 }
 
 /// The dashboard.
@@ -139,6 +153,8 @@ pub struct Dashboard {
     pub signs_in: bool,
     /// Notes what is opened, if it is read ahead.
     pub opened: OpenedPages,
+    /// The operations that pages call.
+    pub calls: Arc<Calls>,
 }
 
 impl Dashboard {
@@ -146,8 +162,8 @@ impl Dashboard {
     #[must_use]
     pub fn mount(self, routes: Route, operations: BoxEndpoint<'static>) -> Route {
         let (base_url, operations) = (self.base_url.clone(), Operations::new(operations));
-        let shared = || get(read).data(self.clone()).data(operations.clone());
-        let file = || get(shared_csv::show).data(operations.clone());
+        let shared = || get(read).data(self.clone());
+        let file = || get(shared_csv::show).data(self.calls.clone());
         let own =
             |endpoint: poem::RouteMethod| on_own_host(endpoint.data(self.clone()).data(operations.clone()), &base_url);
         routes
@@ -249,9 +265,9 @@ fn heading(site: Option<&SiteName>, name: &str) -> Markup {
 
 /// Shows all sites to people. Programs get the documentation.
 #[handler]
-async fn list(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
+async fn list(Data(dashboard): Data<&Dashboard>, page: &Request) -> Response {
     let mut response = if page::is_wanted(page.headers()) {
-        Place::Sites.show(dashboard, operations, page).await
+        Place::Sites.show(dashboard, page).await
     } else {
         redirect(documentation::addresses::API)
     };
@@ -261,9 +277,9 @@ async fn list(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
 
 /// Shows a page of a property.
 #[handler]
-async fn open(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
+async fn open(Data(dashboard): Data<&Dashboard>, page: &Request) -> Response {
     match Place::at(page.uri().path()) {
-        Some(place) => place.show(dashboard, operations, page).await,
+        Some(place) => place.show(dashboard, page).await,
         None => dashboard.nothing(),
     }
 }
@@ -284,14 +300,14 @@ async fn send(
 
 /// Shows the page of a share link.
 #[handler]
-async fn read(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
+async fn read(Data(dashboard): Data<&Dashboard>, page: &Request) -> Response {
     let path = address::without_conditions(page.uri().path());
     // The token as it was sent: another spelling of a token is another token.
     let Some(token) = path.strip_prefix("/share/").filter(|token| !token.contains('/')) else {
         return dashboard.nothing();
     };
     let door = Door::Shared(token.to_owned());
-    let work = contents(dashboard.clone(), operations.clone(), page.into(), door, Part::Overview, None);
+    let work = contents(dashboard.clone(), page.into(), door, Part::Overview, None);
     let counted = page.data::<LaterCount>().cloned().zip(dashboard.limits.clone());
     let frame = Frame::Readers(counted);
     let view = View::read(page.uri().path(), page.uri().query().unwrap_or_default(), Part::Overview.names());
@@ -305,15 +321,8 @@ async fn read(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
 }
 
 /// Returns the contents of a page of a property.
-async fn contents(
-    dashboard: Dashboard,
-    operations: Operations,
-    visit: Visit,
-    door: Door,
-    part: Part,
-    sent: Option<Sent>,
-) -> Shown {
-    let asker = Asker { operations: &operations, page: &visit };
+async fn contents(dashboard: Dashboard, visit: Visit, door: Door, part: Part, sent: Option<Sent>) -> Shown {
+    let asker = Asker { calls: &dashboard.calls, page: &visit };
     let again = address::without_question(visit.path());
     let written = sent.as_ref().map(Sent::written).unwrap_or_default();
     let today = dashboard.clock.pacific_today();
@@ -330,8 +339,11 @@ async fn contents(
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
     let body = match part.page(&opened).await {
         // A link that was revoked meanwhile shows nothing.
-        Ok(body) if opened.site.role.is_none() => opened.door.property(asker, false).await.map(|_| body),
-        page => page,
+        Ok(body) => match &opened.door {
+            Door::Shared(token) => dashboard.calls.admissions.open(token).await.map(|_| body).map_err(ApiError::from),
+            Door::Signed(_) => Ok(body),
+        },
+        refused => refused,
     };
     match body {
         Ok(body) => {
@@ -358,14 +370,13 @@ async fn property(
         Progress::Done(found) => return found,
         Progress::Waits(rest) => rest,
     };
-    let Some((operation, mut query)) = judged else { return waits::announced(rest).await };
+    let Some((judged, mut query)) = judged else { return waits::announced(rest).await };
     if matches!(door, Door::Shared(_)) && view.text("compare").is_none() {
         // A link may show fixed days, which are compared with no others. Which it shows is being read.
         query.retain(|(name, _)| *name != "compare");
     }
     // It waits for the same reading, so it is asked no further than that.
-    let path = door.operation(operation);
-    match waits::beside(rest, waits::judged(asker.judge(&path, &query))).await {
+    match waits::beside(rest, waits::judged(door.judge(asker, judged, &query))).await {
         (_, Progress::Done(Err(refusal))) => Err(refusal),
         (rest, _) => waits::announced(rest).await,
     }

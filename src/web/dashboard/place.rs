@@ -1,11 +1,8 @@
 //! The pages of people who are signed in, and what answers a visit and a form of each.
 
-use api::{
-    answer::List,
-    error::{ApiError, Code},
-    filters::FilterPreset,
-    properties::PropertyAnswer,
-};
+use std::sync::Arc;
+
+use api::error::{ApiError, Code};
 use common::names::sites::SiteName;
 use futures_util::{FutureExt as _, future::BoxFuture};
 use poem::{Body, Request, Response, http::StatusCode};
@@ -21,8 +18,9 @@ use super::{
     refused::{self, Refused},
     sites,
     view::View,
+    write::Writer,
 };
-use crate::{admission::Admitted, operations::Operations, web::strangers::redirect};
+use crate::{admission::Admitted, calls::Calls, operations::Operations, web::strangers::redirect};
 
 /// A page of a person who is signed in.
 pub enum Place {
@@ -85,25 +83,19 @@ impl Place {
     }
 
     /// Makes the page.
-    fn work(
-        self,
-        dashboard: Dashboard,
-        operations: Operations,
-        visit: Visit,
-        sent: Option<Sent>,
-    ) -> BoxFuture<'static, Shown> {
+    fn work(self, dashboard: Dashboard, visit: Visit, sent: Option<Sent>) -> BoxFuture<'static, Shown> {
         match self {
-            Self::Sites => all_sites(dashboard, operations, visit, sent).boxed(),
-            Self::Of { door, part, .. } => contents(dashboard, operations, visit, door, part, sent).boxed(),
+            Self::Sites => all_sites(dashboard, visit, sent).boxed(),
+            Self::Of { door, part, .. } => contents(dashboard, visit, door, part, sent).boxed(),
         }
     }
 
     /// Shows the page.
-    pub async fn show(self, dashboard: &Dashboard, operations: &Operations, page: &Request) -> Response {
+    pub async fn show(self, dashboard: &Dashboard, page: &Request) -> Response {
         if page.data::<Admitted>().is_none() {
             return dashboard.to_sign_in(page);
         }
-        match self.elsewhere(operations, page).await {
+        match self.elsewhere(dashboard, page).await {
             Ok(None) => {}
             Ok(Some(address)) => return redirect(&address),
             Err(refusal) => {
@@ -112,21 +104,20 @@ impl Place {
                 return refused::page(|title| frame.page(title), &Refused { door, again, ..refusal.into() });
             }
         }
-        self.answer(dashboard, operations, page.into(), StatusCode::OK, None).await
+        self.answer(dashboard, page.into(), StatusCode::OK, None).await
     }
 
     /// Returns the address of the page with its conditions in the path, where they were sent in the query string, or as saved filters.
     ///
     /// # Errors
     /// 404 for saved filters that the visitor does not have.
-    async fn elsewhere(&self, operations: &Operations, page: &Request) -> Result<Option<String>, ApiError> {
+    async fn elsewhere(&self, dashboard: &Dashboard, page: &Request) -> Result<Option<String>, ApiError> {
         let Self::Of { part, .. } = self else { return Ok(None) };
         let visit = Visit::from(page);
         // The page says what is wrong with its address.
         let Ok(view) = View::read(visit.path(), visit.query(), part.names()) else { return Ok(None) };
         let Some(id) = &view.preset else { return Ok(view.elsewhere()) };
-        let asker = Asker { operations, page: &visit };
-        let presets: List<FilterPreset> = asker.ask("/api/filter-presets", &[]).await?;
+        let presets = Asker { calls: &dashboard.calls, page: &visit }.visitor().filter_presets(&[]).await?;
         let preset = presets.data.into_iter().find(|preset| preset.id.to_string() == *id);
         preset.map(|preset| Some(view.filtered(&preset.filters))).ok_or_else(|| ApiError::new(Code::NotFound))
     }
@@ -135,7 +126,7 @@ impl Place {
     pub async fn take(self, dashboard: &Dashboard, operations: &Operations, page: &Request, body: Body) -> Response {
         let frame = Frame::People(dashboard.navigation.clone());
         let visit = Visit::from(page);
-        let asker = Asker { operations, page: &visit };
+        let writer = Writer { operations, page: &visit };
         let refused = |refusal: ApiError| {
             let (door, again) = (self.door().cloned(), address::without_question(page.uri().path()));
             refused::page(|title| frame.page(title), &Refused { door, again, ..refusal.into() })
@@ -145,7 +136,7 @@ impl Place {
             Err(refusal) => return refused(refusal),
         };
         let answer = match sent.judge().and_then(|()| self.write(&sent)) {
-            Ok(Some(write)) => asker.write(&write, &sent).await.map(|answer| (Some(write), answer)),
+            Ok(Some(write)) => writer.write(&write, &sent).await.map(|answer| (Some(write), answer)),
             // Nothing judged yet whose form it is.
             Ok(None) if page.data::<Admitted>().is_none() => return dashboard.to_sign_in(page),
             Ok(None) => Ok((None, Value::Null)),
@@ -167,39 +158,31 @@ impl Place {
                 status
             }
         };
-        self.answer(dashboard, operations, visit, status, Some(sent)).await
+        self.answer(dashboard, visit, status, Some(sent)).await
     }
 
     /// Answers with the page.
-    async fn answer(
-        self,
-        dashboard: &Dashboard,
-        operations: &Operations,
-        visit: Visit,
-        status: StatusCode,
-        sent: Option<Sent>,
-    ) -> Response {
+    async fn answer(self, dashboard: &Dashboard, visit: Visit, status: StatusCode, sent: Option<Sent>) -> Response {
         let (frame, name) = (Frame::People(dashboard.navigation.clone()), self.name());
-        let property = match self.door() {
-            Some(Door::Signed(id)) => Some(format!("/api/properties/{id}")),
-            _ => None,
-        };
-        let site = site_name(operations.clone(), visit.clone(), property);
-        let work = self.work(dashboard.clone(), operations.clone(), visit, sent);
+        let site = site_name(dashboard.calls.clone(), visit.clone(), self.door().is_some());
+        let work = self.work(dashboard.clone(), visit, sent);
         frame.answer_with(status, name, site, work).await
     }
 }
 
-/// Asks for the name of the site whose operation is at `property`, if the page is about one. Nothing is read from the search engine for it.
-async fn site_name(operations: Operations, visit: Visit, property: Option<String>) -> Option<SiteName> {
-    let asker = Asker { operations: &operations, page: &visit };
-    let answer = asker.ask::<PropertyAnswer>(&property?, &[("headline", "false".to_owned())]).await;
+/// Asks for the name of the site of a page, if it is about one. Nothing is read from the search engine for it.
+async fn site_name(calls: Arc<Calls>, visit: Visit, is_of_site: bool) -> Option<SiteName> {
+    if !is_of_site {
+        return None;
+    }
+    let asker = Asker { calls: &calls, page: &visit };
+    let answer = asker.visitor().property(&[("headline", "false".to_owned())]).await;
     Some(name_of(asker, &answer.ok()?.data).await)
 }
 
 /// Returns the contents of the page of all sites.
-async fn all_sites(dashboard: Dashboard, operations: Operations, visit: Visit, sent: Option<Sent>) -> Shown {
-    let asker = Asker { operations: &operations, page: &visit };
+async fn all_sites(dashboard: Dashboard, visit: Visit, sent: Option<Sent>) -> Shown {
+    let asker = Asker { calls: &dashboard.calls, page: &visit };
     let home = sites::Home { asker, plans: dashboard.navigation.plans.as_deref(), sent };
     match sites::page(&home).await {
         Ok(body) => Ok(Drawn { site: None, body }),

@@ -3,6 +3,8 @@
 //! A file asks the operation `getSharedPerformance`, as the page does, and takes its parameters except those of its size: `scope` and
 //! the limits. So it opens for the same links, counts for the same limits, and shows what the link shows.
 
+use std::sync::Arc;
+
 use api::{
     analytics::{Performance, TableRow},
     answer::{Csv, CsvDays, CsvRows},
@@ -23,12 +25,11 @@ use serde_json::Value;
 
 use super::{
     address,
-    ask::{Asker, Visit},
     door::Door,
     refused::{self, Refused},
 };
 use crate::{
-    operations::Operations,
+    calls::Calls,
     services::analyses::{
         csv::{self, CsvBlock},
         export::{COLUMNS, COMPARED},
@@ -53,8 +54,8 @@ enum Table {
 
 /// Sends a file.
 #[handler]
-pub async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
-    let mut response = answer(operations, request).await?;
+pub async fn show(Data(calls): Data<&Arc<Calls>>, request: &Request) -> Result<Response> {
+    let mut response = answer(calls, request).await?;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -62,11 +63,10 @@ pub async fn show(Data(operations): Data<&Operations>, request: &Request) -> Res
 }
 
 impl Table {
-    /// The token and the table of a path.
-    fn of(path: &str) -> Option<(&str, Self)> {
-        let (token, name) = path.strip_prefix("/share/")?.split_once('/')?;
-        let table = if name == "queries.csv" { Self::Queries } else { Self::Pages };
-        Some((token, table))
+    /// The table of a path.
+    fn of(path: &str) -> Option<Self> {
+        let (_, name) = path.strip_prefix("/share/")?.split_once('/')?;
+        Some(if name == "queries.csv" { Self::Queries } else { Self::Pages })
     }
 
     fn name(self) -> &'static str {
@@ -104,12 +104,12 @@ impl Table {
 }
 
 /// Asks the operation about the link that the path of `file` names, and writes its table.
-async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
+async fn answer(calls: &Calls, file: &Request) -> Result<Response> {
     let refused = |refusal: ApiError| {
         let (door, again) = (Some(Door::Shared(String::new())), address::without_question(file.uri().path()));
         refused::page(Page::new, &Refused { door, again, ..refusal.into() })
     };
-    let Some((token, table)) = Table::of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
+    let Some(table) = Table::of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
     let asked = decoded(file.uri().query().unwrap_or_default());
     let asked = asked.ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
     let mut query = vec![("scope", "all".to_owned())];
@@ -118,9 +118,7 @@ async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
         return Err(ApiError::invalid(name, "not a parameter of this file, which has all rows of its table").into());
     }
     query.extend(asked.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    let path = format!("/api/share/{token}/performance");
-    let visit = Visit::from(file);
-    match (Asker { operations, page: &visit }).ask(&path, &query).await {
+    match calls.of(file.extensions()).shared_performance(&query).await {
         Ok(found) => Ok(written(table, &found)?),
         // What is wrong with the parameters is for the person who chose them.
         Err(refusal) if matches!(refusal.code.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) => {

@@ -32,8 +32,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let mut query = opened.question();
     query.extend(view.sent(&NAMES));
     query.push(("limit", ROWS.to_string()));
-    let path = opened.door.operation("cannibalization");
-    let CannibalizationAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
+    let CannibalizationAnswer { data, meta } = opened.asker.visitor().cannibalization(&query).await?;
     let coverage = &meta.coverage.queries;
     let names = Pages::of(data.queries.iter().flat_map(|query| &query.pages).map(|page| page.page.as_str()));
     Ok(in_place(|| {

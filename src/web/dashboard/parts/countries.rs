@@ -1,10 +1,6 @@
 //! The trends of the largest countries.
 
-use api::{
-    analytics::{CountriesTimeseriesAnswer, SeriesPoint},
-    error::ApiError,
-    params::Metric,
-};
+use api::{analytics::SeriesPoint, error::ApiError, params::Metric};
 use maud::{Markup, html};
 
 use crate::web::dashboard::{
@@ -19,8 +15,7 @@ use crate::web::dashboard::{
 /// Draws the clicks of the largest countries, and of all others together.
 pub async fn trends(opened: &Opened<'_>, question: &Query) -> Result<Markup, ApiError> {
     let top = [question, &[("top", (layers::MOST - 1).to_string())]].concat();
-    let path = opened.door.operation("countries-timeseries");
-    let trends = opened.asker.ask::<CountriesTimeseriesAnswer>(&path, &top).await?.data;
+    let trends = opened.asker.visitor().countries_by_time(&top).await?.data;
     let values = |series: &[SeriesPoint]| series.iter().map(|point| value_of(point, Metric::Clicks)).collect();
     let named = trends.countries.iter().map(|one| Series {
         name: one.label.clone().unwrap_or_else(|| one.country.clone()),

@@ -34,8 +34,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let mut query = opened.question();
     query.extend(view.sent(&NAMES));
     query.push(("limit", ROWS.to_string()));
-    let path = opened.door.operation("growth-opportunities");
-    let GrowthAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
+    let GrowthAnswer { data, meta } = opened.asker.visitor().growth(&query).await?;
     let coverage = &meta.coverage.queries;
     Ok(in_place(|| {
         html! {

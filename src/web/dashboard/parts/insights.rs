@@ -35,8 +35,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let mut query = opened.question();
     query.extend(opened.view.sent(&NAMES));
     query.push(("limit", ROWS.to_string()));
-    let path = opened.door.operation("query-insights");
-    let QueryInsightsAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
+    let QueryInsightsAnswer { data, meta } = opened.asker.visitor().query_insights(&query).await?;
     let QueryInsights { distribution, previous_distribution, visibility, ctr_by_position, branded_split, movers } =
         data;
     Ok(in_place(|| {

@@ -18,7 +18,7 @@ use pages::paths::is_at;
 
 use super::{
     OVERVIEW, address,
-    door::Door,
+    door::{Door, Judged},
     draw::{lack::Lack, presets},
     forms::{self, Sent, Write},
     kind,
@@ -41,7 +41,7 @@ pub enum Part {
 }
 
 /// An operation and the parameters that judge the question of a page.
-type Judged = (&'static str, Vec<(&'static str, String)>);
+type Question = (Judged, Vec<(&'static str, String)>);
 
 impl Part {
     /// Each with the pattern of its path and its name.
@@ -109,7 +109,7 @@ impl Part {
     ///
     /// # Errors
     /// `invalid_request` for a parameter of the page with a value that is not allowed.
-    pub fn judged(self, view: &View) -> Result<Option<Judged>, ApiError> {
+    pub fn judged(self, view: &View) -> Result<Option<Question>, ApiError> {
         if self.lacks(view).is_some() {
             return Ok(None);
         }
@@ -118,12 +118,12 @@ impl Part {
         Ok(match self {
             Self::Overview => {
                 overview::first_table(view)?;
-                Some(("performance", question))
+                Some((Judged::Performance, question))
             }
-            Self::Table(table) => Some(("performance", tables::judged(view, table, question)?)),
-            Self::Growth => Some(("growth-opportunities", of_page(&growth::NAMES))),
-            Self::Cannibalization => Some(("cannibalization", of_page(&cannibalization::NAMES))),
-            Self::Insights => Some(("query-insights", of_page(&insights::NAMES))),
+            Self::Table(table) => Some((Judged::Performance, tables::judged(view, table, question)?)),
+            Self::Growth => Some((Judged::Growth, of_page(&growth::NAMES))),
+            Self::Cannibalization => Some((Judged::Cannibalization, of_page(&cannibalization::NAMES))),
+            Self::Insights => Some((Judged::Insights, of_page(&insights::NAMES))),
             Self::Notes | Self::Settings => None,
         })
     }

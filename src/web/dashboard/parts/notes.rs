@@ -57,8 +57,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let day = view.text("day").map(parse_day).transpose().map_err(|allowed| ApiError::invalid("day", &allowed))?;
     let day = day.unwrap_or(opened.today);
     let query = [("includeSystem", updates.to_string()), ("limit", ROWS.to_string()), ("offset", offset.to_string())];
-    let List { data: notes, meta } =
-        opened.asker.ask::<List<Annotation>>(&opened.door.operation("annotations"), &query).await?;
+    let List { data: notes, meta } = opened.asker.visitor().annotations(&query).await?;
     Ok(in_place(|| {
         html! {
         div.controls {

@@ -4,11 +4,10 @@ mod entry;
 mod none;
 
 use api::{
-    answer::List,
     error::ApiError,
     models::Role,
     params::Metric,
-    properties::{PortfolioAnswer, PortfolioMeta, PropertyListAnswer},
+    properties::{PortfolioAnswer, PortfolioMeta},
     tags::Tag,
 };
 use common::compute::in_place;
@@ -73,7 +72,7 @@ pub fn write(sent: &Sent) -> Option<Write> {
 
 /// Draws the page.
 pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
-    let asker = home.asker;
+    let (asker, visitor) = (home.asker, home.asker.visitor());
     let view = View::read(asker.page.path(), asker.page.query(), &NAMES)?;
     let mut of_list = view.sent(&["tag", "search", "sort"]);
     let offset = view.number("offset")?;
@@ -82,15 +81,12 @@ pub async fn page(home: &Home<'_>) -> Result<Markup, ApiError> {
     of_list.push(("hidden", view.text("hidden").unwrap_or("false").to_owned()));
     let mut of_sums = view.sent(&["tag", "search"]);
     of_sums.push(("series", "false".to_owned()));
-    let (list, sums, tags) = tokio::try_join!(
-        asker.ask::<PropertyListAnswer>("/api/properties", &of_list),
-        asker.ask::<PortfolioAnswer>("/api/portfolio", &of_sums),
-        asker.ask::<List<Tag>>("/api/tags", &[]),
-    )?;
+    let (list, sums, tags) =
+        tokio::try_join!(visitor.properties(&of_list), visitor.portfolio(&of_sums), visitor.tags(),)?;
     let is_whole =
         !list.meta.list.has_more && ["tag", "search", "hidden", "offset"].iter().all(|name| view.text(name).is_none());
     let has_own = list.data.iter().any(|site| site.role == Role::Owner);
-    let missing = if is_whole && !has_own { Some(Missing::find(asker, list.data.is_empty()).await?) } else { None };
+    let missing = if is_whole && !has_own { Some(Missing::find(visitor, list.data.is_empty()).await?) } else { None };
     let notice = forms::notice("", view.done.as_deref(), home.sent.as_ref());
     if let Some(missing) = missing.as_ref().filter(|_| list.data.is_empty()) {
         return Ok(html! { (notice) (missing.instead()) });

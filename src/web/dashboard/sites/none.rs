@@ -1,15 +1,9 @@
 //! The page of all sites for people who have no site of their own there, or none at all.
 
-use api::{
-    answer::{Data, List},
-    error::ApiError,
-    properties::PropertyListAnswer,
-    system::SearchAccountHealth,
-    team::TeamGrant,
-};
+use api::{error::ApiError, system::SearchAccountHealth, team::TeamGrant};
 use maud::{Markup, html};
 
-use crate::web::dashboard::ask::Asker;
+use crate::calls::Visitor;
 
 /// The reasons why a person has no site of their own, or none at all.
 pub struct Missing {
@@ -23,18 +17,15 @@ pub struct Missing {
 
 impl Missing {
     /// Asks for the reasons. `sees_none` is true for somebody who sees no site at all.
-    pub async fn find(asker: Asker<'_>, sees_none: bool) -> Result<Self, ApiError> {
-        let accounts = asker.ask::<Data<Vec<SearchAccountHealth>>>("/api/accounts/health", &[]).await?.data;
+    pub async fn find(visitor: Visitor<'_>, sees_none: bool) -> Result<Self, ApiError> {
+        let accounts = visitor.search_accounts().await?;
         if !sees_none {
             return Ok(Self { accounts, grants: Vec::new(), are_hidden: false });
         }
         let of_hidden =
             [("hidden", "true"), ("headline", "false"), ("limit", "1")].map(|(name, value)| (name, value.to_owned()));
         let received = [("received", "true".to_owned())];
-        let (hidden, grants) = tokio::try_join!(
-            asker.ask::<PropertyListAnswer>("/api/properties", &of_hidden),
-            asker.ask::<List<TeamGrant>>("/api/team", &received),
-        )?;
+        let (hidden, grants) = tokio::try_join!(visitor.properties(&of_hidden), visitor.team(&received),)?;
         Ok(Self { accounts, grants: grants.data, are_hidden: !hidden.data.is_empty() })
     }
 

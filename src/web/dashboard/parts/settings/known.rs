@@ -1,18 +1,12 @@
 //! Everything that the page shows, from the operations that hold it.
 
 use api::{
-    answer::{Data, List},
-    billing::{BillingSummary, PlanFeatures},
-    classifications::{BrandedKeywordsAnswer, Segment, TopicCluster},
-    error::ApiError,
-    properties::{PropertyAnswer, TrackedProperty},
-    sharing::ShareLink,
-    tags::Tag,
-    team::TeamGrant,
+    billing::PlanFeatures, classifications::BrandedKeywordsAnswer, error::ApiError, properties::TrackedProperty,
+    sharing::ShareLink, tags::Tag, team::TeamGrant,
 };
 
 use super::saved::Saved;
-use crate::web::dashboard::{door::Door, opened::Opened};
+use crate::web::dashboard::opened::Opened;
 
 /// Everything that the page shows.
 pub struct Known {
@@ -32,13 +26,7 @@ pub struct Known {
 impl Known {
     /// Asks the operations. Search data is read only for suggestions that were asked for.
     pub async fn read(opened: &Opened<'_>) -> Result<Self, ApiError> {
-        let (asker, door) = (opened.asker, &opened.door);
-        let (is_owner, all) = (opened.is_owner(), [] as [(&str, String); 0]);
-        let [keywords, segments, clusters, links] =
-            ["branded-keywords", "segments", "topic-clusters", "share-links"].map(|name| door.operation(name));
-        let property = match door {
-            Door::Signed(id) | Door::Shared(id) => format!("/api/properties/{id}"),
-        };
+        let (visitor, is_owner) = (opened.asker.visitor(), opened.is_owner());
         let suggests = opened.may_edit() && opened.view.text("suggest").is_some();
         let (suggest, no_headline) = ([("suggest", suggests.to_string())], [("headline", "false".to_owned())]);
         let received = [("received", (!is_owner).to_string())];
@@ -46,16 +34,16 @@ impl Known {
             if !is_owner {
                 return Ok(None);
             }
-            asker.ask::<Data<BillingSummary>>("/api/billing/summary", &all).await.map(|plan| Some(plan.data.features))
+            visitor.billing().await.map(|plan| Some(plan.features))
         };
         let (property, tags, links, grants, brand, segments, clusters, features) = tokio::try_join!(
-            asker.ask::<PropertyAnswer>(&property, &no_headline),
-            asker.ask::<List<Tag>>("/api/tags", &all),
-            asker.ask::<List<ShareLink>>(&links, &all),
-            asker.ask::<List<TeamGrant>>("/api/team", &received),
-            asker.ask::<BrandedKeywordsAnswer>(&keywords, &suggest),
-            asker.ask::<List<Segment>>(&segments, &all),
-            asker.ask::<List<TopicCluster>>(&clusters, &all),
+            visitor.property(&no_headline),
+            visitor.tags(),
+            visitor.share_links(),
+            visitor.team(&received),
+            visitor.branded_keywords(&suggest),
+            visitor.segments(&[]),
+            visitor.topic_clusters(&[]),
             features,
         )?;
         Ok(Self {

@@ -1,0 +1,229 @@
+//! The reads of pages, one function for each operation.
+
+use api::{
+    analytics::{
+        CannibalizationAnswer, CountriesTimeseriesAnswer, GrowthAnswer, PerformanceAnswer, QueryInsightsAnswer,
+        SparklinesAnswer,
+    },
+    annotations::{Annotation, AnnotationListParams},
+    answer::{Answered, List},
+    billing::BillingSummary,
+    classifications::{BrandedKeywordsAnswer, Segment, TopicCluster},
+    filters::FilterPreset,
+    properties::{PortfolioAnswer, PropertyAnswer, PropertyListAnswer},
+    sharing::{ShareLink, SharedPerformanceAnswer},
+    system::SearchAccountHealth,
+    tags::Tag,
+    team::TeamGrant,
+};
+use poem_openapi::types::{ParseFromJSON, ToJSON};
+use store::rate_limit::Standing;
+
+use super::{Query, Visitor};
+use crate::services::{
+    analyses::{cannibalization, countries, growth, performance, query_insights, shared, sparklines},
+    annotations, billing,
+    classifications::{self, Shown},
+    filters,
+    properties::{headlines, portfolio},
+    system, tags,
+};
+
+impl Visitor<'_> {
+    /// Calls `listProperties`.
+    pub async fn properties(self, query: &Query<'_>) -> Answered<PropertyListAnswer> {
+        let call = self.call("listProperties")?;
+        let work = async {
+            let (app, member) = (call.app, call.member()?);
+            Ok(headlines::list(&app.search, &app.config, &member, &call.params(query)?).await?)
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getPortfolio`.
+    pub async fn portfolio(self, query: &Query<'_>) -> Answered<PortfolioAnswer> {
+        let call = self.call("getPortfolio")?;
+        let work = async {
+            let (app, member) = (call.app, call.member()?);
+            Ok(portfolio::read(&app.search, &app.config, &member, &call.params(query)?).await?)
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listTags`.
+    pub async fn tags(self) -> Answered<List<Tag>> {
+        let call = self.call("listTags")?;
+        let work = async {
+            let (app, member) = (call.app, call.member()?);
+            app.lists.records(member.user.id, &call.params(&[])?, tags::list(&app.db, &member, app.clock.now())).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listFilterPresets`.
+    pub async fn filter_presets(self, query: &Query<'_>) -> Answered<List<FilterPreset>> {
+        let call = self.call("listFilterPresets")?;
+        let work = async {
+            let (app, member) = (call.app, call.member()?);
+            app.lists.records(member.user.id, &call.params(query)?, filters::list(&app.db, &member)).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listTeamMembers`.
+    pub async fn team(self, query: &Query<'_>) -> Answered<List<TeamGrant>> {
+        let call = self.call("listTeamMembers")?;
+        let work = async {
+            let member = call.member()?;
+            call.app.team(&member, &call.params(query)?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listSearchAccountHealth`. A page is a person's own, so it shows the addresses of accounts.
+    pub async fn search_accounts(self) -> Answered<Vec<SearchAccountHealth>> {
+        let call = self.call("listSearchAccountHealth")?;
+        call.answer(async { Ok(system::accounts(&call.app.search, &*call.member()?).await?) }).await
+    }
+
+    /// Calls `getBillingSummary`.
+    pub async fn billing(self) -> Answered<BillingSummary> {
+        let call = self.call("getBillingSummary")?;
+        let work = async {
+            let (app, member, requests) = (call.app, call.member()?, self.known.get::<Standing>().copied());
+            let summary = billing::summary(&app.db, &app.config, &app.base_url, &member, requests, app.clock.now());
+            Ok(summary.await?)
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getProperty` for the property of the page.
+    pub async fn property(self, query: &Query<'_>) -> Answered<PropertyAnswer> {
+        let call = self.call("getProperty")?;
+        let work = async {
+            let access = call.access()?;
+            Ok(headlines::one(&call.app.search, &access, &call.params(query)?).await?)
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listPropertyBrandedKeywords`.
+    pub async fn branded_keywords(self, query: &Query<'_>) -> Answered<BrandedKeywordsAnswer> {
+        let call = self.call("listPropertyBrandedKeywords")?;
+        let work = async {
+            let access = call.access()?;
+            call.app.branded_keywords(&access, &call.params(query)?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listPropertySegments`.
+    pub async fn segments(self, query: &Query<'_>) -> Answered<List<Segment>> {
+        self.classifications("listPropertySegments", query).await
+    }
+
+    /// Calls `listPropertyTopicClusters`.
+    pub async fn topic_clusters(self, query: &Query<'_>) -> Answered<List<TopicCluster>> {
+        self.classifications("listPropertyTopicClusters", query).await
+    }
+
+    async fn classifications<C>(self, operation: &str, query: &Query<'_>) -> Answered<List<C>>
+    where
+        C: Shown + ToJSON + ParseFromJSON + Send + Sync,
+    {
+        let call = self.call(operation)?;
+        let work = async {
+            let (app, access) = (call.app, call.access()?);
+            app.lists.records(access.user_id(), &call.params(query)?, classifications::list(&app.db, &access)).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listPropertyAnnotations`.
+    pub async fn annotations(self, query: &Query<'_>) -> Answered<List<Annotation>> {
+        let call = self.call("listPropertyAnnotations")?;
+        let work = async {
+            let (app, access) = (call.app, call.access()?);
+            let params: AnnotationListParams = call.params(query)?;
+            let found = annotations::list(&app.db, &app.search.system_annotations, &access, &params);
+            app.lists.records(access.user_id(), &params.paging, found).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `listPropertyShareLinks`.
+    pub async fn share_links(self) -> Answered<List<ShareLink>> {
+        let call = self.call("listPropertyShareLinks")?;
+        call.answer(async { call.app.share_links(&call.access()?, &call.params(&[])?).await }).await
+    }
+
+    /// Calls `getPropertyPerformance`.
+    pub async fn performance(self, query: &Query<'_>) -> Answered<PerformanceAnswer> {
+        let call = self.call("getPropertyPerformance")?;
+        let work = async {
+            let access = call.access()?;
+            call.value(performance::performance(&call.app.search, &access, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getSharedPerformance`.
+    pub async fn shared_performance(self, query: &Query<'_>) -> Answered<SharedPerformanceAnswer> {
+        let call = self.call("getSharedPerformance")?;
+        let work = async {
+            let link = call.link()?;
+            call.value(shared::performance(&call.app.search, &link, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getPropertyTableSparklines`.
+    pub async fn sparklines(self, query: &Query<'_>) -> Answered<SparklinesAnswer> {
+        let call = self.call("getPropertyTableSparklines")?;
+        let work = async {
+            let access = call.access()?;
+            call.value(sparklines::sparklines(&call.app.search, &access, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getPropertyCountriesTimeseries`.
+    pub async fn countries_by_time(self, query: &Query<'_>) -> Answered<CountriesTimeseriesAnswer> {
+        let call = self.call("getPropertyCountriesTimeseries")?;
+        let work = async {
+            let access = call.access()?;
+            call.value(countries::timeseries(&call.app.search, &access, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getPropertyGrowthOpportunities`.
+    pub async fn growth(self, query: &Query<'_>) -> Answered<GrowthAnswer> {
+        let call = self.call("getPropertyGrowthOpportunities")?;
+        let work = async {
+            let access = call.access()?;
+            call.value(growth::growth(&call.app.search, &access, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getPropertyCannibalization`.
+    pub async fn cannibalization(self, query: &Query<'_>) -> Answered<CannibalizationAnswer> {
+        let call = self.call("getPropertyCannibalization")?;
+        let work = async {
+            let access = call.access()?;
+            call.value(cannibalization::cannibalization(&call.app.search, &access, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+
+    /// Calls `getPropertyQueryInsights`.
+    pub async fn query_insights(self, query: &Query<'_>) -> Answered<QueryInsightsAnswer> {
+        let call = self.call("getPropertyQueryInsights")?;
+        let work = async {
+            let access = call.access()?;
+            call.value(query_insights::query_insights(&call.app.search, &access, &call.params(query)?).await?).await
+        };
+        call.answer(work).await
+    }
+}
