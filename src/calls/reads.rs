@@ -20,14 +20,19 @@ use poem_openapi::types::{ParseFromJSON, ToJSON};
 use store::rate_limit::Standing;
 
 use super::{Query, Visitor};
+use crate::error::Error;
 use crate::services::{
     analyses::{cannibalization, countries, growth, performance, query_insights, shared, sparklines},
     annotations, billing,
-    classifications::{self, Shown},
+    classifications::{
+        self, Shown,
+        names::{self, Names},
+    },
     filters,
-    properties::{headlines, portfolio},
+    properties::{headlines, portfolio, reference},
     system, tags,
 };
+use common::names::sites::SiteName;
 
 impl Visitor<'_> {
     /// Calls `listProperties`.
@@ -105,6 +110,32 @@ impl Visitor<'_> {
             Ok(headlines::one(&call.app.search, &access, &call.params(query)?).await?)
         };
         call.answer(work).await
+    }
+
+    /// Calls `getProperty` for the property of the page, without the visitor's marks and tags.
+    pub async fn unmarked_property(self, query: &Query<'_>) -> Answered<PropertyAnswer> {
+        let call = self.call("getProperty")?;
+        let work = async {
+            let access = call.access()?;
+            Ok(headlines::unmarked(&call.app.search, &access, &call.params(query)?).await?)
+        };
+        call.answer(work).await
+    }
+
+    /// The name of a property among those that `listProperties` returns.
+    pub async fn site_name(self, site_url: &str) -> Answered<SiteName> {
+        let call = self.call("listProperties")?;
+        let work = async {
+            let member = call.member()?;
+            Ok(reference::name_of(&call.app.db, &member, site_url, call.app.clock.now()).await?)
+        };
+        call.answer(work).await
+    }
+
+    /// The names of what `listPropertySegments` and its siblings return.
+    pub async fn classification_names(self) -> Answered<Names> {
+        let call = self.call("listPropertySegments")?;
+        call.answer(async { Ok(names::names(&call.app.db, &call.access()?).await.map_err(Error::from)?) }).await
     }
 
     /// Calls `listPropertyBrandedKeywords`.

@@ -4,6 +4,7 @@
 
 pub mod branded_keywords;
 pub mod conditions;
+pub mod names;
 
 use api::{
     classifications::{

@@ -90,7 +90,19 @@ pub async fn one(
     access: &PropertyAccess,
     params: &PropertyParams,
 ) -> Result<PropertyAnswer, Error> {
-    let listed = ListedProperty::admitted(&search.db, access).await?;
+    answer(search, ListedProperty::admitted(&search.db, access).await?, params).await
+}
+
+/// Returns one of the tracked properties that a person can see, without the person's marks and tags. Executes no statement.
+pub async fn unmarked(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &PropertyParams,
+) -> Result<PropertyAnswer, Error> {
+    answer(search, ListedProperty::unmarked(access), params).await
+}
+
+async fn answer(search: &SearchData, listed: ListedProperty, params: &PropertyParams) -> Result<PropertyAnswer, Error> {
     if !params.headline {
         return Ok(PropertyAnswer { data: unread_entry(search, listed), meta: None });
     }

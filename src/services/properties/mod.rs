@@ -17,7 +17,7 @@ use common::names::sites;
 use entity::{property, property_preference};
 use sea_orm::{ActiveValue::Set, EntityTrait as _, sea_query::OnConflict};
 
-pub use self::visible::{ListedProperty, VisibleSite, visible, visible_sites};
+pub use self::visible::{ListedProperty, VisibleSite, unordered_sites, visible, visible_sites};
 use super::change::PropertyChange;
 use crate::error::Error;
 

@@ -9,7 +9,7 @@ use entity::tag;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
-use super::{ListedProperty, VisibleSite, visible_sites};
+use super::{ListedProperty, VisibleSite, unordered_sites, visible_sites};
 use crate::{
     error::Error,
     services::{access::parse_id, users::Member},
@@ -45,6 +45,25 @@ pub async fn find(db: &impl ConnectionTrait, member: &Member, text: &str, now: D
 pub async fn names(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<String>, Error> {
     let listed = visible_sites(db, member, now).await?;
     Ok(sites::among(&addresses(&listed)).iter().map(ToString::to_string).collect())
+}
+
+/// Returns the name of a property among those that the person can see. Executes one statement.
+///
+/// # Errors
+/// The database cannot answer.
+pub async fn name_of(
+    db: &impl ConnectionTrait,
+    member: &Member,
+    site_url: &str,
+    now: DateTime<Utc>,
+) -> Result<SiteName, Error> {
+    let name = sites::name(site_url);
+    let host = name.split('/').next().unwrap_or_default();
+    let all = unordered_sites(db, member, now).await?;
+    // A host that is not ASCII is written in several ways. Every other one is in the address of each site that has the same name.
+    let may_be_alike = |site: &&str| !host.is_ascii() || site.to_ascii_lowercase().contains(host);
+    let alike: Vec<&str> = all.iter().map(|site| site.site_url.as_str()).filter(may_be_alike).collect();
+    Ok(sites::name_among(site_url, &alike))
 }
 
 fn addresses(listed: &[VisibleSite]) -> Vec<&str> {

@@ -58,22 +58,33 @@ impl ListedProperty {
     /// # Errors
     /// The database cannot answer.
     pub async fn admitted(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Self, DbErr> {
-        let (person, property) = (access.user_id(), access.property().clone());
-        let marks = property_preference::Entity::find_by_id((person, property.id)).one(db).await?;
-        let mut tags = tags_of(db, person, Some(property.id)).await?;
-        let (owner_name, owner_email) = access.shown_owner();
+        let (person, property) = (access.user_id(), access.property().id);
+        let marks = property_preference::Entity::find_by_id((person, property)).one(db).await?;
+        let mut tags = tags_of(db, person, Some(property)).await?;
         Ok(Self {
-            role: access.role(),
             favorite: marks.as_ref().is_some_and(|marks| marks.favorite),
             hidden: marks.is_some_and(|marks| marks.hidden),
-            tag_ids: tags.remove(&property.id).unwrap_or_default(),
+            tag_ids: tags.remove(&property).unwrap_or_default(),
+            ..Self::unmarked(access)
+        })
+    }
+
+    /// Returns a property to which the person has access, without the person's marks and tags.
+    #[must_use]
+    pub fn unmarked(access: &PropertyAccess) -> Self {
+        let (owner_name, owner_email) = access.shown_owner();
+        Self {
+            property: access.property().clone(),
+            role: access.role(),
+            favorite: false,
+            hidden: false,
+            tag_ids: Vec::new(),
             lack: None,
             account: access.account().clone(),
             responsible: access.responsible(),
             owner_name: owner_name.map(str::to_owned),
             owner_email: owner_email.map(str::to_owned),
-            property,
-        })
+        }
     }
 }
 
@@ -142,12 +153,23 @@ pub async fn visible_sites(
     db: &impl ConnectionTrait,
     member: &Member,
     now: DateTime<Utc>,
-) -> Result<Vec<VisibleSite>, Error> {
-    let found = rows(db, &VISIBLE_SITES, member, now).await?;
-    let mut sites: Vec<VisibleSite> =
-        found.iter().map(|row| VisibleSite::from_query_result(row, "")).collect::<Result<_, DbErr>>()?;
+) -> Result<Vec<VisibleSite>, DbErr> {
+    let mut sites = unordered_sites(db, member, now).await?;
     sites.sort_by_cached_key(|site| usual_order(site.favorite.unwrap_or_default(), &site.site_url, site.id));
     Ok(sites)
+}
+
+/// Returns the sites that [`visible_sites`] returns, in no order.
+///
+/// # Errors
+/// The database cannot answer.
+pub async fn unordered_sites(
+    db: &impl ConnectionTrait,
+    member: &Member,
+    now: DateTime<Utc>,
+) -> Result<Vec<VisibleSite>, DbErr> {
+    let found = rows(db, &VISIBLE_SITES, member, now).await?;
+    found.iter().map(|row| VisibleSite::from_query_result(row, "")).collect()
 }
 
 /// Executes one of the statements below for a person.

@@ -11,15 +11,18 @@ use api::{
 };
 use chrono::NaiveDate;
 use common::names::sites::{self, SiteName};
-use futures_util::future::{try_join, try_join4};
+use futures_util::future::try_join;
+
+use uuid::Uuid;
 
 use super::{
     ask::{Answered, Asker, Link},
     table::Table,
 };
+use crate::calls::Visitor;
 
 /// The most segments, topic clusters and presets that a page offers. The page of settings has all.
-const MOST_RECORDS: u32 = 100;
+const MOST_RECORDS: usize = 100;
 
 /// The parameters of a question.
 pub type Query = [(&'static str, String)];
@@ -92,12 +95,8 @@ impl Site {
 }
 
 /// Asks for the name of a property among those that the visitor sees. Without an answer it is its name alone.
-pub async fn name_of(asker: Asker<'_>, property: &TrackedProperty) -> SiteName {
-    let alike = [("search", property.name.clone()), ("headline", "false".to_owned())];
-    let others = asker.visitor().properties(&alike).await;
-    let others = others.map(|list| list.data).unwrap_or_default();
-    let others: Vec<&str> = others.iter().map(|other| other.site_url.as_str()).collect();
-    sites::name_among(&property.site_url, &others)
+pub async fn name_of(visitor: Visitor<'_>, property: &TrackedProperty) -> SiteName {
+    visitor.site_name(&property.site_url).await.unwrap_or_else(|_| sites::name_among(&property.site_url, &[]))
 }
 
 impl Door {
@@ -123,10 +122,11 @@ impl Door {
             Self::Signed(_) => {
                 let query = [("headline", reads.to_string())];
                 let property = async {
-                    let answer = asker.visitor().property(&query).await?;
-                    Ok::<_, ApiError>((name_of(asker, &answer.data).await, answer))
+                    let answer = asker.visitor().unmarked_property(&query).await?;
+                    Ok::<_, ApiError>((name_of(asker.visitor(), &answer.data).await, answer))
                 };
-                let records = async { if reads { Self::records(asker).await } else { Ok(Records::default()) } };
+                let records =
+                    async { if reads { Self::records(asker.visitor()).await } else { Ok(Records::default()) } };
                 let ((name, answer), Records { classes, presets }) = try_join(property, records).await?;
                 let last = answer.meta.map(|meta| meta.freshness.last_final_date);
                 let (role, show) = (Some(answer.data.role), SharedPart::ALL.to_vec());
@@ -162,21 +162,15 @@ impl Door {
     }
 
     /// Asks for the records that narrow a question.
-    async fn records(asker: Asker<'_>) -> Result<Records, ApiError> {
-        let visitor = asker.visitor();
+    async fn records(visitor: Visitor<'_>) -> Result<Records, ApiError> {
         let limit = [("limit", MOST_RECORDS.to_string())];
-        let (keywords, segments, clusters, presets) = try_join4(
-            visitor.branded_keywords(&[("limit", "1".to_owned())]),
-            visitor.segments(&limit),
-            visitor.topic_clusters(&limit),
-            visitor.filter_presets(&limit),
-        )
-        .await?;
-        let brand =
-            [("branded", "Brand"), ("nonBranded", "Not brand")].into_iter().filter(|_| !keywords.data.is_empty());
+        let (names, presets) = try_join(visitor.classification_names(), visitor.filter_presets(&limit)).await?;
+        let brand = [("branded", "Brand"), ("nonBranded", "Not brand")].into_iter().filter(|_| names.has_brand);
         let brand = brand.map(|(value, name)| (value.to_owned(), name.to_owned()));
-        let segments = segments.data.into_iter().map(|one| (format!("segment:{}", one.id), one.name));
-        let clusters = clusters.data.into_iter().map(|one| (format!("topicCluster:{}", one.id), one.name));
+        let named = |kind: &'static str, all: Vec<(Uuid, String)>| {
+            all.into_iter().take(MOST_RECORDS).map(move |(id, name)| (format!("{kind}:{id}"), name))
+        };
+        let (segments, clusters) = (named("segment", names.segments), named("topicCluster", names.topic_clusters));
         Ok(Records { classes: brand.chain(segments).chain(clusters).collect(), presets: presets.data })
     }
 

@@ -175,9 +175,9 @@ async fn site_name(calls: Arc<Calls>, visit: Visit, is_of_site: bool) -> Option<
     if !is_of_site {
         return None;
     }
-    let asker = Asker { calls: &calls, page: &visit };
-    let answer = asker.visitor().property(&[("headline", "false".to_owned())]).await;
-    Some(name_of(asker, &answer.ok()?.data).await)
+    let visitor = calls.of(&visit.extensions);
+    let answer = visitor.unmarked_property(&[("headline", "false".to_owned())]).await;
+    Some(name_of(visitor, &answer.ok()?.data).await)
 }
 
 /// Returns the contents of the page of all sites.
