@@ -156,22 +156,29 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             clock: app.clock.clone(),
             random: app.random.clone(),
         },
-        dashboard: Dashboard {
-            navigation: navigation(config, base_url),
-            base_url: base_url.clone(),
-            clock: app.clock.clone(),
-            random: app.random.clone(),
-            limits: parts.limits.clone(),
-            signs_in: parts.sign_in.is_some(),
-            opened: opened_pages(parts),
-            calls: Arc::new(Calls {
-                app: app.clone(),
-                admissions: parts.admissions.clone(),
-                meter: parts.requests.clone(),
-                subscribe_url: config.subscribe_url(base_url),
-            }),
-        },
+        dashboard: dashboard(parts),
     })
+}
+
+/// The dashboard.
+fn dashboard(parts: &Parts) -> Dashboard {
+    let app = &parts.app;
+    let (config, base_url) = (&app.config, &app.base_url);
+    Dashboard {
+        navigation: navigation(config, base_url),
+        base_url: base_url.clone(),
+        clock: app.clock.clone(),
+        random: app.random.clone(),
+        limits: parts.limits.clone(),
+        signs_in: parts.sign_in.is_some(),
+        opened: opened_pages(parts),
+        calls: Arc::new(Calls {
+            app: app.clone(),
+            admissions: parts.admissions.clone(),
+            meter: parts.requests.clone(),
+            subscribe_url: config.subscribe_url(base_url),
+        }),
+    }
 }
 
 /// Notes what is opened, if it is read ahead.

@@ -13,6 +13,7 @@ use api::{
     operation::{self, Operation},
     params::{self, QueryParams},
 };
+use futures_util::{FutureExt as _, future::BoxFuture};
 use poem::http::{Extensions, StatusCode};
 use serde::Serialize;
 use telemetry::{requests::RequestMeter, traces::Span};
@@ -81,24 +82,27 @@ impl<'c> Visitor<'c> {
     }
 }
 
-impl Call<'_> {
-    /// Answers with the result of `work`.
-    async fn answer<T>(self, work: impl Future<Output = Answered<T>>) -> Answered<T> {
-        let calls = self.visitor.calls;
-        let under_way = calls.meter.as_deref().map(|meter| meter.begin(self.operation.id));
-        let span = Span::part(self.operation.id);
-        // Boxed: a page awaits many calls at once.
-        let work = Box::pin(async { timeout(OF_CALL, work).await.unwrap_or_else(|_| Err(unanswered(OF_CALL))) });
-        let id = self.visitor.known.get::<RequestId>();
-        let refused = |refusal| finished(with_plans(refusal, &calls.subscribe_url), id);
-        let answer = span.around(caught(work)).await.map_err(refused);
-        let status = answer.as_ref().map_or_else(|refusal| refusal.code.status(), |_| StatusCode::OK);
-        if let Some(under_way) = under_way {
-            under_way.answered(status.as_u16(), None);
+impl<'c> Call<'c> {
+    /// Answers with the result of `work`. The future is on the heap, because a page awaits many of them at once.
+    fn answer<T: Send + 'c>(self, work: impl Future<Output = Answered<T>> + Send + 'c) -> BoxFuture<'c, Answered<T>> {
+        let limited = async { timeout(OF_CALL, work).await.unwrap_or_else(|_| Err(unanswered(OF_CALL))) };
+        let work = caught(limited).boxed();
+        async move {
+            let calls = self.visitor.calls;
+            let under_way = calls.meter.as_deref().map(|meter| meter.begin(self.operation.id));
+            let span = Span::part(self.operation.id);
+            let id = self.visitor.known.get::<RequestId>();
+            let refused = |refusal| finished(with_plans(refusal, &calls.subscribe_url), id);
+            let answer = span.around(work).await.map_err(refused);
+            let status = answer.as_ref().map_or_else(|refusal| refusal.code.status(), |_| StatusCode::OK);
+            if let Some(under_way) = under_way {
+                under_way.answered(status.as_u16(), None);
+            }
+            span.status(status.as_u16());
+            span.fail_if(status.is_server_error());
+            answer
         }
-        span.status(status.as_u16());
-        span.fail_if(status.is_server_error());
-        answer
+        .boxed()
     }
 
     /// Returns the person who opened the page, if their credential has the operation's scope.

@@ -167,10 +167,10 @@ impl Door {
         let (names, presets) = try_join(visitor.classification_names(), visitor.filter_presets(&limit)).await?;
         let brand = [("branded", "Brand"), ("nonBranded", "Not brand")].into_iter().filter(|_| names.has_brand);
         let brand = brand.map(|(value, name)| (value.to_owned(), name.to_owned()));
-        let named = |kind: &'static str, all: Vec<(Uuid, String)>| {
+        let of_kind = |kind: &'static str, all: Vec<(Uuid, String)>| {
             all.into_iter().take(MOST_RECORDS).map(move |(id, name)| (format!("{kind}:{id}"), name))
         };
-        let (segments, clusters) = (named("segment", names.segments), named("topicCluster", names.topic_clusters));
+        let (segments, clusters) = (of_kind("segment", names.segments), of_kind("topicCluster", names.topic_clusters));
         Ok(Records { classes: brand.chain(segments).chain(clusters).collect(), presets: presets.data })
     }
 
