@@ -1,6 +1,6 @@
 //! Rows by any dimensions: their readings, and the answer to a question for them.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use analytics::{
     breakdown::to_row,
@@ -16,32 +16,27 @@ use api::{
     models::{TableCoverage, Window},
     params::Echo,
 };
-use chrono::{DateTime, Utc};
 use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Reading, SearchType};
 use serde::Serialize;
 
 use super::{
-    Asked, Listed, Wholes, check_has, check_order,
-    compared::Days,
-    per_window::PerWindow,
-    prepared::{Prepared, weak},
-    requests::Requests,
-    search_data::SearchData,
+    Asked, Listed, PartId, Readings, Wholes, check_has, check_order, compared::Days, per_window::PerWindow,
+    prepared::Prepared, search_data::SearchData,
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
 /// The most bytes of rows in an answer. The rows beyond are on the next page.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The readings of an answer that lists rows by the same dimensions for each window.
-pub(super) struct Readings {
+/// The rows of an answer by the same dimensions for each window, and the divisors of their coverage.
+pub(super) struct RowsRead {
     dimensions: Vec<Dimension>,
-    /// The rows.
-    pub(super) windows: PerWindow<Arc<Reading>>,
+    windows: PerWindow<PartId>,
     wholes: Wholes,
+    pub(super) readings: Readings,
 }
 
-impl Readings {
+impl RowsRead {
     /// Reads the rows by `dimensions` of the days that `counted` names in each window, at most as many as `cap` says.
     pub(super) async fn read(
         asked: &Asked,
@@ -51,31 +46,23 @@ impl Readings {
     ) -> Result<Self, Error> {
         let (plan, slice) = (asked.settled.plan().await?, asked.settled.plan_without_queries().await?);
         let by_page = asked.settled.aggregation_by(dimensions) == Aggregation::ByPage;
-        let days = asked.settled.days().counted;
-        let mut requests = Requests::of(&asked.settled);
-        asked.settled.all_days().for_each(|days| requests.rows(&asked.settled, counted(days), dimensions, &plan));
-        requests.wholes(&asked.settled, days, by_page, &slice);
-        requests.check()?;
-        let part = |days: Days| asked.read(counted(days), dimensions, cap(days.series), &plan);
-        let wholes = asked.read_wholes(days, by_page, &slice);
-        let (windows, wholes) = tokio::try_join!(PerWindow::read(&asked.settled, part), wholes)?;
-        Ok(Self { dimensions: dimensions.to_vec(), windows, wholes })
+        let mut parts = asked.parts();
+        let windows =
+            PerWindow::of(&asked.settled, |days| parts.rows(counted(days), dimensions, cap(days.series), &plan));
+        let wholes = parts.wholes(asked.settled.days().counted, by_page, &slice);
+        parts.read().await?;
+        Ok(Self { dimensions: dimensions.to_vec(), windows, wholes, readings: parts.finish() })
     }
 
-    /// All readings, always in the same order.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.windows.all().chain(self.wholes.all())
-    }
-
-    /// The times of the readings.
-    pub(super) fn read_at(&self) -> impl Iterator<Item = DateTime<Utc>> {
-        self.all().map(|reading| reading.read_at)
+    /// The rows of each window.
+    pub(super) fn windows(&self) -> PerWindow<&Reading> {
+        self.windows.map(|id| &*self.readings[*id])
     }
 
     /// Returns the coverage of these rows, which are read up to a ceiling. Search appearances overlap, so their clicks do not add up to a share.
     pub(super) fn coverage(&self, asked: &Asked, (known, ceiling): (Known, usize), shown: Shown) -> TableCoverage {
         let overlap = self.dimensions.contains(&Dimension::SearchAppearance);
-        let whole = (asked.is_counted() && !overlap).then(|| self.wholes.clicks());
+        let whole = (asked.is_counted() && !overlap).then(|| self.readings.whole(self.wholes));
         coverage::coverage(known, ceiling, Some(shown), asked.settled.aggregation_by(&self.dimensions).into(), whole)
     }
 }
@@ -131,9 +118,9 @@ pub async fn query(
         limit: query.limit.0 as usize,
     };
     let asked = Asked::settle(search, access, question).await?;
-    let readings = Readings::read(&asked, &order.read, |days| days.counted, |_| ENGINE_CEILING).await?;
-    let made_of = weak(readings.all());
-    asked.answer(access, query, made_of, move |asked, query| answer(asked, query, &order, &page, &readings))
+    let read = RowsRead::read(&asked, &order.read, |days| days.counted, |_| ENGINE_CEILING).await?;
+    let origin = read.readings.origin();
+    asked.answer(access, query, origin, move |asked, query| answer(asked, query, &order, &page, &read))
 }
 
 fn answer(
@@ -141,9 +128,10 @@ fn answer(
     query: &PerformanceQuery,
     order: &Order,
     page: &Page,
-    readings: &Readings,
+    read: &RowsRead,
 ) -> PerformanceQueryAnswer {
-    let listed = readings.windows.map(|reading| Listed::by(reading, &order.places, order.day));
+    let windows = read.windows();
+    let listed = windows.map(|reading| Listed::by(reading, &order.places, order.day));
     let sides = listed.sides();
     let Paged { places, known, mut shown } = sides.page(page);
     if known.capped && order.day.is_some() {
@@ -158,14 +146,14 @@ fn answer(
             places[..rows.len()].iter().filter_map(|place| sides.row(*place).now).map(|now| now.clicks).sum();
         shown.more = Some(true);
     }
-    let mut meta = asked.meta(readings.read_at(), !listed.current.rows.is_empty());
+    let mut meta = asked.meta(read.readings.read_at(), !listed.current.rows.is_empty());
     meta.aggregation = asked.settled.aggregation_by(&order.read).into();
     PerformanceQueryAnswer {
         data: PerformanceRows { rows },
         meta: PerformanceQueryMeta {
             answer: meta,
             question: Echo::of(query),
-            coverage: RowsCoverage { rows: readings.coverage(asked, (known, ENGINE_CEILING), shown) },
+            coverage: RowsCoverage { rows: read.coverage(asked, (known, ENGINE_CEILING), shown) },
         },
     }
 }

@@ -17,15 +17,8 @@ use api::{
 use search_engine::{Dimension, ENGINE_CEILING, Reading, countries::COUNTRIES, label};
 
 use super::{
-    Asked, Listed,
-    breakdown::Readings,
-    by_key_and_time,
-    compared::Days,
-    listed::labelled,
-    page,
-    prepared::{Prepared, weak},
-    search_data::SearchData,
-    table_cap, times,
+    Asked, Listed, breakdown::RowsRead, by_key_and_time, compared::Days, listed::labelled, page, prepared::Prepared,
+    search_data::SearchData, table_cap, times,
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
@@ -38,24 +31,25 @@ pub async fn breakdown(
     let compares = params.question.comparison.is_asked();
     let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
-    let readings =
-        Readings::read(&asked, &[Dimension::Country], |days| days.counted, |_| table_cap(Dimension::Country)).await?;
-    let made_of = weak(readings.all());
+    let read =
+        RowsRead::read(&asked, &[Dimension::Country], |days| days.counted, |_| table_cap(Dimension::Country)).await?;
+    let origin = read.readings.origin();
     let answer = move |asked: &Asked, params: &CountriesParams| {
-        let listed = readings.windows.map(|reading| Listed::of(reading));
+        let windows = read.windows();
+        let listed = windows.map(|reading| Listed::of(reading));
         let (rows, known, shown) = listed.sides().table(&page);
         CountriesAnswer {
             data: labelled(rows, Dimension::Country),
             meta: CountriesMeta {
-                answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
+                answer: asked.meta(read.readings.read_at(), !listed.current.rows.is_empty()),
                 question: Echo::of(params),
                 coverage: CountriesCoverage {
-                    countries: readings.coverage(asked, (known, table_cap(Dimension::Country)), shown),
+                    countries: read.coverage(asked, (known, table_cap(Dimension::Country)), shown),
                 },
             },
         }
     };
-    asked.answer(access, params, made_of, answer)
+    asked.answer(access, params, origin, answer)
 }
 
 /// Computes the daily trends. Reads every country, because they are few and the unnamed ones are summed.
@@ -66,30 +60,26 @@ pub async fn timeseries(
 ) -> Result<Prepared<CountriesTimeseriesAnswer>, Error> {
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let dimensions = [asked.settled.time(), Dimension::Country];
-    let readings = Readings::read(&asked, &dimensions, |days| Some(days.series), every_time_and_country).await?;
-    let (made_of, top) = (weak(readings.all()), params.top.0 as usize);
+    let read = RowsRead::read(&asked, &dimensions, |days| Some(days.series), every_time_and_country).await?;
+    let (origin, top) = (read.readings.origin(), params.top.0 as usize);
     let answer = move |asked: &Asked, params: &CountriesTimeseriesParams| {
-        let windows = &readings.windows;
-        let current = asked.by_country(&windows.current, asked.settled.days());
+        let windows = read.windows();
+        let current = asked.by_country(windows.current, asked.settled.days());
         let previous = windows.previous.as_ref().zip(asked.settled.previous_days());
         let previous = previous.map(|(reading, days)| asked.by_country(reading, days));
         let listing = Listing { rows: &current.largest(), capped: windows.current.capped };
         CountriesTimeseriesAnswer {
             data: named(trends(&current, previous.as_ref(), top)),
             meta: CountriesTimeseriesMeta {
-                answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
+                answer: asked.meta(read.readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(params),
                 coverage: CountriesCoverage {
-                    countries: readings.coverage(
-                        asked,
-                        (Known::of(listing), ENGINE_CEILING),
-                        Shown::first(listing, top),
-                    ),
+                    countries: read.coverage(asked, (Known::of(listing), ENGINE_CEILING), Shown::first(listing, top)),
                 },
             },
         }
     };
-    asked.answer(access, params, made_of, answer)
+    asked.answer(access, params, origin, answer)
 }
 
 /// Returns the trends with the labels of their countries.

@@ -28,7 +28,6 @@ use super::{
     daily::{by_day, read_week, weeks},
     page,
     per_window::PerWindow,
-    requests::Requests,
     search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
@@ -182,9 +181,9 @@ pub async fn query_count_rows(
     let days = csv_days(&asked)?;
     let name = file_name(access, "query-count", days.window, None, (&params.slice, params.window.data_state));
     let header = CsvBlock::header(&DAILY, params.bom);
-    let mut requests = Requests::of(&asked.settled);
-    requests.weeks(days.window, &plan);
-    requests.check()?;
+    let mut parts = asked.parts();
+    parts.weeks(days.window, &plan);
+    parts.check()?;
     let weeks = weeks(days.window);
     let permits = search.weeks.acquire_up_to(asked.person, weeks.len().min(MAX_WEEKS_PER_PERSON)).await?;
     let later = weeks[permits.len().min(weeks.len())..].to_vec();

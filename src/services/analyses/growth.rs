@@ -1,9 +1,6 @@
 //! Queries within striking distance.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use analytics::{
     change::to_api,
@@ -19,35 +16,26 @@ use api::{
     },
     params::Echo,
 };
-use search_engine::{Condition, Dimension, ENGINE_CEILING, Plan, Reading};
+use search_engine::{Condition, Dimension, ENGINE_CEILING, Plan};
 
 use super::{
-    Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
-    per_window::PerWindow,
-    plan_with, predicate,
-    prepared::{Prepared, weak},
-    requests::Requests,
-    search_data::SearchData,
+    Asked, Listed, PartId, Readings, Wholes, check_has_queries, leave_brand_out, page, per_window::PerWindow,
+    plan_with, predicate, prepared::Prepared, search_data::SearchData,
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
 /// The last position on page one.
 const PAGE_ONE: u64 = 10;
 
-/// The readings of the analysis.
-struct Readings {
-    queries: PerWindow<Arc<Reading>>,
-    pages: Arc<Reading>,
+/// What is read for the analysis.
+struct Read {
+    queries: PerWindow<PartId>,
+    pages: PartId,
     /// The non-branded queries of the same window, regardless of the question's query conditions. The site's own curve is fitted to
     /// them.
-    curve: Arc<Reading>,
+    curve: PartId,
     wholes: Wholes,
-}
-
-impl Readings {
-    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.queries.all().chain([&self.pages, &self.curve]).chain(self.wholes.all())
-    }
+    readings: Readings,
 }
 
 /// Computes the analysis.
@@ -63,10 +51,10 @@ pub async fn growth(
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
-    let readings = read(&asked, &curve_plan).await?;
-    let made_of = weak(readings.all());
-    let answer = move |asked: &Asked, params: &_| answer(asked, &readings, params, &page, branded_excluded);
-    asked.answer(access, params, made_of, answer)
+    let read = read(&asked, &curve_plan).await?;
+    let origin = read.readings.origin();
+    let answer = move |asked: &Asked, params: &_| answer(asked, &read, params, &page, branded_excluded);
+    asked.answer(access, params, origin, answer)
 }
 
 /// Returns the plan for the site's own curve: the question's conditions except the ones on queries, and no branded queries.
@@ -77,37 +65,30 @@ pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Resu
     }
 }
 
-async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
+async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Read, Error> {
     let (counted, plan) = (asked.settled.days().counted, asked.settled.plan().await?);
     let slice = asked.settled.plan_without_queries().await?;
-    let mut requests = Requests::of(&asked.settled);
-    for days in asked.settled.all_days() {
-        requests.rows(&asked.settled, days.counted, &[Dimension::Query], &plan);
-    }
-    requests.rows(&asked.settled, counted, &[Dimension::Query, Dimension::Page], &plan);
-    requests.rows(&asked.settled, counted, &[Dimension::Query], curve_plan);
-    requests.wholes(&asked.settled, counted, false, &slice);
-    requests.check()?;
-    let (queries, pages, curve, wholes) = tokio::try_join!(
-        PerWindow::read(&asked.settled, |days| asked.read_all(days.counted, &[Dimension::Query], &plan)),
-        asked.read_all(counted, &[Dimension::Query, Dimension::Page], &plan),
-        asked.read_all(counted, &[Dimension::Query], curve_plan),
-        asked.read_wholes(counted, false, &slice),
-    )?;
-    Ok(Readings { queries, pages, curve, wholes })
+    let mut parts = asked.parts();
+    let queries = PerWindow::of(&asked.settled, |days| parts.all_rows(days.counted, &[Dimension::Query], &plan));
+    let pages = parts.all_rows(counted, &[Dimension::Query, Dimension::Page], &plan);
+    let curve = parts.all_rows(counted, &[Dimension::Query], curve_plan);
+    let wholes = parts.wholes(counted, false, &slice);
+    parts.read().await?;
+    Ok(Read { queries, pages, curve, wholes, readings: parts.finish() })
 }
 
 fn answer<'r>(
     asked: &Asked,
-    readings: &'r Readings,
+    read: &'r Read,
     params: &GrowthParams,
     page: &Page,
     branded_excluded: bool,
 ) -> GrowthAnswer {
-    let listed = readings.queries.map(|reading| Listed::of(reading));
+    let readings = &read.readings;
+    let listed = read.queries.map(|id| Listed::of(&readings[*id]));
     let queries = &listed.current;
     let compared: HashMap<&str, Row<'_>> = listed.sides().rows().map(|row| (row.key, row)).collect();
-    let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
+    let curve = Curve::of(readings[read.curve].rows.iter().map(|row| &row.metrics));
     let thresholds = GrowthThresholds {
         min_position: params.min_position.0,
         max_position: params.max_position.0,
@@ -125,7 +106,7 @@ fn answer<'r>(
         presence: compared.get(found.query).and_then(|row| row.presence),
     };
     let found = page.of(found, values, Opportunity::by_gain);
-    let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
+    let pages = readings[read.pages].rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
     let pages = best_pages(pages, &found.rows);
     let opportunity = |found: &Opportunity<'_>| {
         let own = to_api(&found.metrics);
@@ -150,10 +131,10 @@ fn answer<'r>(
     GrowthAnswer {
         data: Growth { curve: curve.to_api(), opportunities: found.rows.iter().filter_map(opportunity).collect() },
         meta: GrowthMeta {
-            answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
+            answer: asked.meta(readings.read_at(), !queries.rows.is_empty()),
             question: Echo::of(params),
             coverage: QueryCoverage {
-                queries: asked.coverage((known, ENGINE_CEILING), Some(shown), false, &readings.wholes),
+                queries: asked.coverage((known, ENGINE_CEILING), Some(shown), false, readings.whole(read.wholes)),
             },
             thresholds,
         },

@@ -19,6 +19,7 @@ pub mod growth;
 mod hours;
 mod listed;
 pub mod own_queries;
+mod parts;
 pub mod per_window;
 pub mod performance;
 pub mod predicate;
@@ -50,13 +51,14 @@ use api::{
 use chrono::{DateTime, Utc};
 use common::metrics::Metrics;
 use search_engine::{
-    Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
-    SHORT_LIST, SearchType,
+    Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Plan, Predicate, Reading, SHORT_LIST,
+    SearchType,
 };
 use uuid::Uuid;
 
 use self::{
     listed::Listed,
+    parts::{PartId, Parts, Readings, Wholes},
     question::{Settled, lacks},
     search_data::SearchData,
 };
@@ -148,17 +150,9 @@ impl Asked {
         self.read(days, dimensions, ENGINE_CEILING, plan).await
     }
 
-    /// Reads the divisors for shares of clicks. `slice` is the plan of the question without its conditions on queries.
-    async fn read_wholes(&self, days: impl Into<Option<Window>>, by_page: bool, slice: &Plan) -> Result<Wholes, Error> {
-        let Some(window) = days.into() else {
-            let nothing = Arc::new(Reading::empty(self.freshness.read_at));
-            return Ok(Wholes { property: nothing.clone(), slice: nothing });
-        };
-        let part = self.settled.part(window, &[], 1);
-        let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
-        let read = |plan| Box::pin(self.search.read(&self.settled.site, &part, plan));
-        let (property, slice) = tokio::try_join!(read(&self.settled.whole), read(slice))?;
-        Ok(Wholes { property, slice })
+    /// Declares no parts yet.
+    fn parts(&self) -> Parts<'_> {
+        Parts::of(&self.search, &self.settled)
     }
 
     /// Returns the metadata that every answer has. `read_at` are the times of its readings.
@@ -173,28 +167,10 @@ impl Asked {
         (known, ceiling): (Known, usize),
         shown: Option<Shown>,
         by_page: bool,
-        wholes: &Wholes,
+        whole: Whole,
     ) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
-        coverage::coverage(known, ceiling, shown, aggregation.into(), self.is_counted().then(|| wholes.clicks()))
-    }
-}
-
-/// The totals that shares of clicks are of.
-struct Wholes {
-    /// The property's totals.
-    property: Arc<Reading>,
-    /// The totals without the question's conditions on queries.
-    slice: Arc<Reading>,
-}
-
-impl Wholes {
-    fn all(&self) -> [&Arc<Reading>; 2] {
-        [&self.property, &self.slice]
-    }
-
-    fn clicks(&self) -> Whole {
-        Whole { property: total(&self.property).clicks, slice: total(&self.slice).clicks }
+        coverage::coverage(known, ceiling, shown, aggregation.into(), self.is_counted().then_some(whole))
     }
 }
 

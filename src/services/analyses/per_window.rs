@@ -15,6 +15,11 @@ pub struct PerWindow<T> {
 }
 
 impl<T> PerWindow<T> {
+    /// Makes a value for each window that is read.
+    pub fn of(asked: &Settled, mut make: impl FnMut(Days) -> T) -> Self {
+        Self { current: make(asked.days()), previous: asked.previous_days().map(make) }
+    }
+
     /// Makes `read` for each window in parallel.
     pub async fn read<F>(asked: &Settled, read: impl Fn(Days) -> F) -> Result<Self, Error>
     where
@@ -38,5 +43,10 @@ impl<T> PerWindow<T> {
     /// Applies `of` to each value.
     pub fn map<'w, U>(&'w self, of: impl Fn(&'w T) -> U) -> PerWindow<U> {
         PerWindow { current: of(&self.current), previous: self.previous.as_ref().map(&of) }
+    }
+
+    /// Converts each value.
+    pub fn into_map<U>(self, mut of: impl FnMut(T) -> U) -> PerWindow<U> {
+        PerWindow { current: of(self.current), previous: self.previous.map(of) }
     }
 }

@@ -1,10 +1,10 @@
 //! The performance answer: its readings, and the numbers computed from them.
 
-use std::{array::from_fn, sync::Arc};
+use std::array::from_fn;
 
 use analytics::{
     change,
-    coverage::{self, Known, Whole},
+    coverage::{self, Known},
     page::{Page, Shown},
     series::{self, Span},
 };
@@ -18,23 +18,20 @@ use api::{
     sharing::SharedPart,
 };
 use common::metrics::Metrics;
-use futures_util::{
-    FutureExt as _,
-    future::{OptionFuture, join_all, try_join},
-};
-use search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading};
+use futures_util::future::OptionFuture;
+use search_engine::{Dimension, LastFinal, Plan};
 use serde::Serialize;
 
 use super::{
-    Listed, WHOLE, by_time,
+    Listed, PartId, Parts, Readings, WHOLE, Wholes, by_time,
     compared::Days,
-    explanation, hours,
+    explanation::{self, Events},
+    hours,
     listed::labelled,
     page_of_table,
     per_window::PerWindow,
     prepared::{MadeOf, Prepared},
     question::{self, Settled},
-    requests::Requests,
     search_data::SearchData,
     table_cap, total,
 };
@@ -47,35 +44,22 @@ use crate::{
 const TABLES: [Dimension; 5] =
     [Dimension::Query, Dimension::Page, Dimension::Country, Dimension::Device, Dimension::SearchAppearance];
 
-/// The readings of one window.
-#[derive(Default)]
-struct Readings {
-    totals: Option<Arc<Reading>>,
-    series: Option<Arc<Reading>>,
-    tables: [Option<Arc<Reading>>; 5],
+/// The parts of one window.
+struct WindowParts {
+    series: Option<PartId>,
+    totals: Option<PartId>,
     /// Totals of the property and of the slice: the divisors for the shares of all tables except the page table.
-    wholes: [Option<Arc<Reading>>; 2],
+    wholes: Option<Wholes>,
     /// The same totals, counted `byPage`.
-    wholes_by_page: [Option<Arc<Reading>>; 2],
-}
-
-impl Readings {
-    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        let wholes = self.wholes.iter().chain(&self.wholes_by_page);
-        [&self.totals, &self.series].into_iter().chain(wholes).chain(&self.tables).flatten()
-    }
+    wholes_by_page: Option<Wholes>,
+    tables: [Option<PartId>; 5],
 }
 
 /// Everything that an answer is computed from.
 struct Material {
-    windows: PerWindow<Readings>,
+    windows: PerWindow<WindowParts>,
+    readings: Readings,
     freshness: LastFinal,
-}
-
-impl Material {
-    fn readings(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.windows.all().flat_map(Readings::all)
-    }
 }
 
 /// The kind of an answer, and what its envelope says besides the parts that all readers get.
@@ -114,27 +98,28 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let explained = params.explain.then(|| Box::pin(explanation::plan(search, access, question, params.explain_limit)));
     let explained = OptionFuture::from(explained).await.transpose()?.flatten();
     let settled = question::settle(search, access, question).await?.by(granularity, search.clock.pacific_today())?;
-    let plans = Plans::of(&settled, scope, explained.as_ref()).await?;
-    let reasons = OptionFuture::from(explained.map(|planned| Box::pin(planned.read(search, access))));
+    let (own, slice) = (settled.plan().await?, settled.plan_without_queries().await?);
+    let mut parts = Parts::of(search, &settled);
     // The explanation reads longer lists of the same rows, so it comes first: the tables are the beginning of them.
-    let (reasons, material) =
-        tokio::try_join!(async { reasons.await.transpose() }, read(search, &settled, &plans, scope))?;
+    let explained = explained.map(|planned| planned.declare(&mut parts));
+    let windows =
+        PerWindow::of(&settled, |days| WindowParts::declare(&settled, days, scope, [&own, &slice], &mut parts));
+    let events = OptionFuture::from(explained.as_ref().map(|explained| explained.events(search, access)));
+    let last_final = search.last_final(&settled.site);
+    let (_, reasons, freshness) = tokio::try_join!(parts.read(), async { events.await.transpose() }, last_final)?;
+    let material = Material { windows, readings: parts.finish(), freshness };
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
-    let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
+    let notes = reasons.as_ref().map(Events::digest).transpose()?;
     let has_events = params.include_system && access.view().is_none_or(|view| view.shows(SharedPart::Notes));
     let events = has_events.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
     let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
-    let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
-    let made_of = MadeOf::new(readings, material.freshness);
+    let made_of = MadeOf { readings: material.readings.origin(), freshness };
     let compute = move || {
         let mut answer = self::answer(&settled, scope, &pages, &material);
         answer.data.events = events;
-        if let Some(reasons) = &reasons {
-            let read_at = reasons.readings().map(|reading| reading.read_at.into());
-            answer.meta.cached_at = read_at.fold(answer.meta.cached_at, Ord::min);
-            answer.data.explanation = Some(reasons.explanation());
-        }
+        answer.data.explanation =
+            explained.zip(reasons).map(|(explained, events)| explained.explanation(&material.readings, &events));
         envelope(answer, Echo::of(&params))
     };
     Ok(Prepared { key, made_of, compute: Box::new(compute) })
@@ -160,89 +145,21 @@ fn understood(params: &PerformanceParams, settled: &Settled) -> PerformanceParam
     PerformanceParams { question: settled.question.clone(), ..params.clone() }
 }
 
-/// The plans of a question.
-struct Plans {
-    own: Plan,
-    /// The plans of the property and of the slice, for the divisors of coverage.
-    wholes: [Plan; 2],
-}
-
-impl Plans {
-    /// Plans all readings, except the explanation's.
-    ///
-    /// # Errors
-    /// [`Error::FilterTooComplex`] if they take too many requests.
-    async fn of(asked: &Settled, scope: Scope, explained: Option<&explanation::Planned>) -> Result<Self, Error> {
-        let plans =
-            Self { own: asked.plan().await?, wholes: [asked.whole.clone(), asked.plan_without_queries().await?] };
-        let mut requests = Requests::of(asked);
-        for days in asked.all_days() {
-            let parts = plans.parts(asked, days, scope);
-            parts.into_iter().flatten().for_each(|(part, plan)| requests.part(part, plan));
-        }
-        if let Some(planned) = explained {
-            planned.count(&mut requests);
-        }
-        requests.check()?;
-        Ok(plans)
-    }
-
-    /// The parts of the answer for a window that `scope` wants, each with its plan: series and totals, the four divisors of coverage, and the
-    /// tables. The series comes first: the reader then finds it in progress and uses its sum as the totals of the same days.
-    fn parts(&self, asked: &Settled, days: Days, scope: Scope) -> [Option<(Part, &Plan)>; 11] {
-        let totals = days.counted.map(|window| asked.part(window, &[], 1));
-        let by_page = totals.clone().map(|totals| Part { aggregation: Some(Aggregation::ByPage), ..totals });
-        let [property, slice] = &self.wholes;
-        let of = |wanted: bool, part: &Option<Part>, plan| part.clone().filter(|_| wanted).zip(Some(plan));
-        let series = Some(asked.part(days.series, &[asked.time()], WHOLE));
-        let divides = scope.has_tables() && days == asked.days();
-        let [queries, pages, countries, devices, appearances] = TABLES.map(|dimension| {
-            let part = days.counted.map(|window| asked.part(window, &[dimension], table_cap(dimension)));
-            of(scope.has_tables() && asked.has(dimension), &part, &self.own)
+impl WindowParts {
+    /// Declares what `scope` wants of a window. The plans are those of the question, and of its slice. The series comes first: the reader
+    /// then finds it in progress and uses its sum as the totals of the same days.
+    fn declare(settled: &Settled, days: Days, scope: Scope, [own, slice]: [&Plan; 2], parts: &mut Parts<'_>) -> Self {
+        let series = scope.has_series().then(|| parts.rows(days.series, &[settled.time()], WHOLE, own));
+        let totals = days.counted.map(|window| parts.totals(window, false, own));
+        let divided = days.counted.filter(|_| scope.has_tables() && days == settled.days());
+        let [wholes, wholes_by_page] =
+            [false, true].map(|by_page| divided.map(|window| parts.wholes(Some(window), by_page, slice)));
+        let tables = TABLES.map(|dimension| {
+            let counted = days.counted.filter(|_| scope.has_tables() && settled.has(dimension));
+            counted.map(|window| parts.rows(window, &[dimension], table_cap(dimension), own))
         });
-        [
-            of(scope.has_series(), &series, &self.own),
-            of(true, &totals, &self.own),
-            of(divides, &totals, property),
-            of(divides, &totals, slice),
-            of(divides, &by_page, property),
-            of(divides, &by_page, slice),
-            queries,
-            pages,
-            countries,
-            devices,
-            appearances,
-        ]
+        Self { series, totals, wholes, wholes_by_page, tables }
     }
-}
-
-/// Makes all readings in parallel.
-async fn read(search: &SearchData, asked: &Settled, plans: &Plans, scope: Scope) -> Result<Material, Error> {
-    let windows = PerWindow::read(asked, |days| read_window(search, asked, plans.parts(asked, days, scope)));
-    let (windows, freshness) = try_join(windows, search.last_final(&asked.site)).await?;
-    Ok(Material { windows, freshness })
-}
-
-async fn read_window(
-    search: &SearchData,
-    asked: &Settled,
-    parts: [Option<(Part, &Plan)>; 11],
-) -> Result<Readings, Error> {
-    let read = |part: Option<(Part, &Plan)>| {
-        let part = part.map(|(part, plan)| (part, plan.clone()));
-        // Boxed, because so many of them are awaited at once.
-        OptionFuture::from(part.map(|(part, plan)| async move { search.read(&asked.site, &part, &plan).await }.boxed()))
-    };
-    let found = join_all(parts.into_iter().map(read)).await;
-    let mut found = found.into_iter().map(Option::transpose);
-    let mut next = || found.next().unwrap_or(Ok(None));
-    Ok(Readings {
-        series: next()?,
-        totals: next()?,
-        wholes: [next()?, next()?],
-        wholes_by_page: [next()?, next()?],
-        tables: [next()?, next()?, next()?, next()?, next()?],
-    })
 }
 
 /// The parts of an answer that all readers get.
@@ -257,19 +174,21 @@ pub(super) struct Answer {
 
 /// Computes the answer from the readings.
 fn answer(asked: &Settled, scope: Scope, pages: &[Page; 5], material: &Material) -> Answer {
-    let totals = material.windows.map(|readings| total_of(readings.totals.as_deref()));
+    let readings = &material.readings;
+    let totals = material.windows.map(|parts| parts.totals.map_or_else(Metrics::zero, |id| total(&readings[id])));
     let (tables, coverage) = scope.has_tables().then(|| tables(asked, pages, material)).unzip();
     let wants_series = scope.has_series();
     let last_final = material.freshness.last_final_date;
     let previous = material.windows.previous.as_ref().zip(asked.compared);
-    let read_at = material.readings().map(|reading| reading.read_at).min();
+    let read_at = readings.read_at().min();
     let is_counted = asked.is_counted(last_final);
     let data = Performance {
         totals: is_counted.then(|| change::totals(&totals.current, totals.previous.as_ref())),
-        series: wants_series.then(|| periods(asked.span(asked.window, last_final), &material.windows.current)),
+        series: wants_series
+            .then(|| periods(asked.span(asked.window, last_final), readings, &material.windows.current)),
         previous_series: previous
             .filter(|_| wants_series)
-            .map(|(readings, compared)| periods(asked.span(compared.previous, last_final), readings)),
+            .map(|(parts, compared)| periods(asked.span(compared.previous, last_final), readings, parts)),
         tables,
         events: None,
         explanation: None,
@@ -278,13 +197,9 @@ fn answer(asked: &Settled, scope: Scope, pages: &[Page; 5], material: &Material)
     Answer { data, meta: asked.meta(&material.freshness, read_at, totals.current.impressions > 0.0), coverage }
 }
 
-fn total_of(reading: Option<&Reading>) -> Metrics {
-    reading.map_or_else(Metrics::zero, total)
-}
-
 /// Returns every period of a series.
-fn periods(span: Span, readings: &Readings) -> Vec<SeriesPoint> {
-    let rows = readings.series.as_deref().map(|reading| by_time(reading, span)).unwrap_or_default();
+fn periods(span: Span, readings: &Readings, parts: &WindowParts) -> Vec<SeriesPoint> {
+    let rows = parts.series.map(|id| by_time(&readings[id], span)).unwrap_or_default();
     series::filled(&rows, span)
 }
 
@@ -294,7 +209,8 @@ fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, P
         if !asked.has(dimension) {
             return (None, coverage::unavailable(&asked.lacks(dimension)));
         }
-        let listed = material.windows.map(|readings| Listed::maybe(readings.tables[index].as_deref()));
+        let reading = |parts: &WindowParts| parts.tables[index].map(|id| &*material.readings[id]);
+        let listed = material.windows.map(|parts| Listed::maybe(reading(parts)));
         let (rows, known, shown) = listed.sides().table(page);
         (Some(labelled(rows, dimension)), table_coverage(asked, material, dimension, known, shown))
     });
@@ -316,13 +232,12 @@ fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, P
 }
 
 fn table_coverage(asked: &Settled, material: &Material, table: Dimension, known: Known, shown: Shown) -> TableCoverage {
-    let readings = &material.windows.current;
+    let parts = &material.windows.current;
     let wholes = match table {
-        Dimension::Page => Some(&readings.wholes_by_page),
+        Dimension::Page => parts.wholes_by_page,
         Dimension::SearchAppearance => None,
-        _ => Some(&readings.wholes),
+        _ => parts.wholes,
     };
-    let clicks = |reading: &Option<Arc<Reading>>| Some(total(reading.as_deref()?).clicks);
-    let whole = wholes.and_then(|[property, slice]| Some(Whole { property: clicks(property)?, slice: clicks(slice)? }));
+    let whole = wholes.map(|wholes| material.readings.whole(wholes));
     coverage::coverage(known, table_cap(table), Some(shown), asked.aggregation_by(&[table]).into(), whole)
 }

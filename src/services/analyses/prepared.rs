@@ -1,9 +1,6 @@
 //! Answers whose readings are made, before they are computed.
 
-use std::{
-    any::type_name,
-    sync::{Arc, Weak},
-};
+use std::{any::type_name, sync::Weak};
 
 use api::{
     analytics::{
@@ -86,22 +83,12 @@ pub struct MadeOf {
 }
 
 impl MadeOf {
-    /// Creates the origin from readings.
-    pub fn new<'r>(readings: impl IntoIterator<Item = &'r Arc<Reading>>, freshness: LastFinal) -> Self {
-        Self { readings: weak(readings), freshness }
-    }
-
     /// Returns whether another answer has the same origin.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.freshness == other.freshness
             && self.readings.len() == other.readings.len()
             && self.readings.iter().zip(&other.readings).all(|(own, other)| own.ptr_eq(other))
     }
-}
-
-/// Returns weak references to readings.
-pub(super) fn weak<'r>(readings: impl IntoIterator<Item = &'r Arc<Reading>>) -> Vec<Weak<Reading>> {
-    readings.into_iter().map(Arc::downgrade).collect()
 }
 
 /// Returns the cache key of an answer: the owner of the property, who holds its bytes, and everything that it depends on besides its

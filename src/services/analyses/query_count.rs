@@ -17,7 +17,6 @@ use super::{
     daily::{DaysRead, each_day},
     per_window::PerWindow,
     prepared::Prepared,
-    requests::Requests,
     search_data::SearchData,
 };
 use crate::{error::Error, services::access::ReadableProperty};
@@ -31,11 +30,9 @@ pub async fn query_count(
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let plan = asked.settled.plan().await?;
-    let mut requests = Requests::of(&asked.settled);
-    for days in asked.settled.all_days() {
-        requests.weeks(asked.days_of_series(days.series), &plan);
-    }
-    requests.check()?;
+    let mut parts = asked.parts();
+    asked.settled.all_days().for_each(|days| parts.weeks(asked.days_of_series(days.series), &plan));
+    parts.check()?;
     let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
     let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned()).collect();
     asked.answer(access, params, readings, move |asked, params| answer(asked, counted, params))

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use api::models::Window;
-use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Filter, Part, Plan};
+use search_engine::{Dimension, ENGINE_CEILING, Filter, Part, Plan};
 
 use super::{daily, question::Settled};
 use crate::error::Error;
@@ -58,22 +58,6 @@ impl Requests {
         let part = Part { cap, ..part };
         self.single.extend(plan.terms.iter().map(|term| (part.clone(), term.filters.clone())));
         self.note(1, plan);
-    }
-
-    /// Counts the rows by `dimensions`, if there are any days.
-    pub fn rows(&mut self, asked: &Settled, days: Option<Window>, dimensions: &[Dimension], plan: &Plan) {
-        if let Some(window) = days {
-            self.part(asked.part(window, dimensions, 0), plan);
-        }
-    }
-
-    /// Counts the divisors for shares of clicks.
-    pub fn wholes(&mut self, asked: &Settled, days: Option<Window>, by_page: bool, slice: &Plan) {
-        let Some(window) = days else { return };
-        let part = asked.part(window, &[], 0);
-        let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
-        self.part(part.clone(), &asked.whole);
-        self.part(part, slice);
     }
 
     /// Counts the rows of each day of a window, which are read by the week.

@@ -1,9 +1,6 @@
 //! Small daily series for table rows.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use analytics::{
     coverage::Known,
@@ -17,20 +14,14 @@ use api::{
         SeriesPoint, Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta,
         SparklinesParams,
     },
-    models::Window,
     params::{Echo, Sort},
 };
 use common::{metrics::Metrics, plain_text::quoted};
-use futures_util::future::{OptionFuture, try_join_all};
-use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES};
+use search_engine::{Dimension, ENGINE_CEILING, Plan, any_of, countries, filter::DEVICES};
 
 use super::{
-    Asked, Listed, Wholes, by_key_and_time, check_has, page,
-    per_window::PerWindow,
-    prepared::{Prepared, weak},
-    requests::Requests,
-    search_data::SearchData,
-    table_cap, times,
+    Asked, Listed, PartId, Parts, Readings, Wholes, by_key_and_time, check_has, compared::Days, page,
+    per_window::PerWindow, prepared::Prepared, search_data::SearchData, table_cap, times,
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
@@ -43,27 +34,22 @@ fn dimension(table: SparklineTable) -> Dimension {
     }
 }
 
-/// The readings of the series.
-struct Readings {
+/// What is read for the series.
+struct Read {
     /// The table, if the rows requested are its first ones.
-    table: Option<Arc<Reading>>,
-    /// The readings by time and key.
-    by_time: PerWindow<Vec<Arc<Reading>>>,
+    table: Option<PartId>,
+    /// The days of each key.
+    by_time: PerWindow<Vec<PartId>>,
     wholes: Wholes,
-}
-
-impl Readings {
-    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.table.iter().chain(self.by_time.all().flatten()).chain(self.wholes.all())
-    }
+    readings: Readings,
 }
 
 /// The rows of each key by time.
 type Times<'r> = HashMap<&'r str, BTreeMap<Slot, Metrics>>;
 
-fn by_key(readings: &[Arc<Reading>], span: Span) -> Times<'_> {
+fn by_key<'r>(readings: &'r Readings, parts: &[PartId], span: Span) -> Times<'r> {
     // No key is in two readings.
-    readings.iter().flat_map(|reading| by_key_and_time(reading, span)).collect()
+    parts.iter().flat_map(|id| by_key_and_time(&readings[*id], span)).collect()
 }
 
 /// Returns every period for one key.
@@ -89,33 +75,28 @@ pub async fn sparklines(
     let plan = asked.settled.plan().await?;
     let slice = asked.settled.plan_without_queries().await?;
     let (by_page, own, counted) = (dimension == Dimension::Page, [dimension], asked.settled.days().counted);
-    let mut requests = Requests::of(&asked.settled);
-    match &asked_for {
-        Some(keys) => count_days(&asked, dimension, &key_plans(dimension, keys, &plan), &mut requests),
-        // The keys are known when the table is.
-        None => requests.rows(&asked.settled, counted, &own, &plan),
-    }
-    requests.wholes(&asked.settled, counted, by_page, &slice);
-    requests.check()?;
-    let table = OptionFuture::from(asked_for.is_none().then(|| asked.read(counted, &own, table_cap(dimension), &plan)));
-    let (table, wholes) =
-        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(counted, by_page, &slice))?;
+    let mut parts = asked.parts();
+    // The keys are known when the table is.
+    let table = asked_for.is_none().then(|| parts.rows(counted, &own, table_cap(dimension), &plan));
+    let wholes = parts.wholes(counted, by_page, &slice);
+    let days_of = |keys: &[String], parts: &mut Parts<'_>| {
+        declare_days(&asked, dimension, &key_plans(dimension, keys, &plan), parts)
+    };
+    let named = asked_for.as_ref().map(|keys| days_of(keys, &mut parts));
+    let readings = parts.read().await?;
     let (keys, shown) = {
-        let listed = Listed::maybe(table.as_deref());
+        let listed = Listed::maybe(table.map(|id| &*readings[id]));
         let sides = Sides { current: listed.listing(), previous: None };
         let paged = sides.page(&page);
         let first = || paged.places.iter().map(|place| sides.row(*place).key.to_owned());
         (asked_for.unwrap_or_else(|| first().collect()), paged.shown)
     };
-    let plans = key_plans(dimension, &keys, &plan);
-    count_days(&asked, dimension, &plans, &mut requests);
-    requests.check()?;
-    let read = |window| read_days(&asked, window, dimension, &plans);
-    let by_time = PerWindow::read(&asked.settled, |days| read(days.series)).await?;
-    let readings = Readings { table, by_time, wholes };
-    let made_of = weak(readings.all());
-    let answer = move |asked: &Asked, params: &_| answer(asked, params, &page, (&keys, shown), &readings);
-    asked.answer(access, params, made_of, answer)
+    let by_time = named.unwrap_or_else(|| days_of(&keys, &mut parts));
+    parts.read().await?;
+    let read = Read { table, by_time, wholes, readings: parts.finish() };
+    let origin = read.readings.origin();
+    let answer = move |asked: &Asked, params: &_| answer(asked, params, &page, (&keys, shown), &read);
+    asked.answer(access, params, origin, answer)
 }
 
 /// Returns the keys in the search engine's spelling.
@@ -155,43 +136,31 @@ fn key_plans(dimension: Dimension, keys: &[String], plan: &Plan) -> Vec<Plan> {
     }
 }
 
-/// Counts the requests for the days of each key.
-fn count_days(asked: &Asked, dimension: Dimension, plans: &[Plan], requests: &mut Requests) {
-    for days in asked.settled.all_days() {
-        for plan in plans {
-            requests.rows(&asked.settled, Some(days.series), &[asked.settled.time(), dimension], plan);
-        }
-    }
-}
-
-/// Reads the days of each key.
-async fn read_days(
-    asked: &Asked,
-    window: Window,
-    dimension: Dimension,
-    plans: &[Plan],
-) -> Result<Vec<Arc<Reading>>, Error> {
+/// Declares the days of each key.
+fn declare_days(asked: &Asked, dimension: Dimension, plans: &[Plan], parts: &mut Parts<'_>) -> PerWindow<Vec<PartId>> {
     let dimensions = [asked.settled.time(), dimension];
-    let cap = ENGINE_CEILING.max(times(window) * (countries::COUNTRIES.len() + 1));
-    try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
+    PerWindow::of(&asked.settled, |Days { series, .. }| {
+        let cap = ENGINE_CEILING.max(times(series) * (countries::COUNTRIES.len() + 1));
+        plans.iter().map(|plan| parts.rows(series, &dimensions, cap, plan)).collect()
+    })
 }
 
 /// The days of each key in both windows.
-struct Days<'r> {
+struct DaysOfKeys<'r> {
     now: Times<'r>,
     span: Span,
     before: Option<(Times<'r>, Span)>,
 }
 
-impl<'r> Days<'r> {
-    fn of(asked: &Asked, readings: &'r Readings) -> Self {
+impl<'r> DaysOfKeys<'r> {
+    fn of(asked: &Asked, read: &'r Read) -> Self {
         let span = asked.span(asked.settled.window);
-        let before = readings.by_time.previous.as_ref().zip(asked.settled.previous_days());
-        let before = before.map(|(readings, days)| {
+        let before = read.by_time.previous.as_ref().zip(asked.settled.previous_days());
+        let before = before.map(|(parts, days)| {
             let span = asked.span(days.series);
-            (by_key(readings, span), span)
+            (by_key(&read.readings, parts, span), span)
         });
-        Self { now: by_key(&readings.by_time.current, span), span, before }
+        Self { now: by_key(&read.readings, &read.by_time.current, span), span, before }
     }
 
     /// Returns whether the search engine names the key in one of the windows.
@@ -205,11 +174,14 @@ fn answer(
     params: &SparklinesParams,
     page: &Page,
     (keys, shown): (&[String], Shown),
-    readings: &Readings,
+    read: &Read,
 ) -> SparklinesAnswer {
-    let days = Days::of(asked, readings);
-    let (keys, known, shown) = match &readings.table {
-        Some(table) => (keys.iter().map(String::as_str).collect(), Known::of(Listed::of(table).listing()), shown),
+    let days = DaysOfKeys::of(asked, read);
+    let (keys, known, shown) = match read.table {
+        Some(table) => {
+            let listed = Listed::of(&read.readings[table]);
+            (keys.iter().map(String::as_str).collect(), Known::of(listed.listing()), shown)
+        }
         None => by_name(asked, keys, &days, page),
     };
     let rows = keys.iter().map(|key| {
@@ -224,11 +196,11 @@ fn answer(
     });
     let rows = rows.collect();
     let by_page = params.table == SparklineTable::Pages;
-    let ceiling = readings.table.as_ref().map_or(ENGINE_CEILING, |_| table_cap(dimension(params.table)));
-    let rows_coverage = asked.coverage((known, ceiling), Some(shown), by_page, &readings.wholes);
+    let ceiling = read.table.map_or(ENGINE_CEILING, |_| table_cap(dimension(params.table)));
+    let rows_coverage = asked.coverage((known, ceiling), Some(shown), by_page, read.readings.whole(read.wholes));
     SparklinesAnswer {
         meta: SparklinesMeta {
-            answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.now.is_empty()),
+            answer: asked.meta(read.readings.read_at(), !days.now.is_empty()),
             question: Echo::of(params),
             coverage: SparklinesCoverage { rows: rows_coverage },
         },
@@ -238,7 +210,7 @@ fn answer(
 
 /// The keys that were asked for by name, on the page of them, and the rows among them that the search engine names. A key that it does
 /// not name has no metrics, so it comes last in an order by one.
-fn by_name<'k>(asked: &Asked, keys: &'k [String], days: &Days<'_>, page: &Page) -> (Vec<&'k str>, Known, Shown) {
+fn by_name<'k>(asked: &Asked, keys: &'k [String], days: &DaysOfKeys<'_>, page: &Page) -> (Vec<&'k str>, Known, Shown) {
     let counted = asked.settled.days().counted;
     let sum = |key: &str| -> Metrics {
         let days = days.now.get(key).into_iter().flatten();

@@ -1,9 +1,7 @@
 //! The explanation of a change in clicks.
 
 mod events;
-mod readings;
-
-use std::sync::Arc;
+mod parts;
 
 use analytics::{
     coverage,
@@ -13,26 +11,15 @@ use analytics::{
     table::Sides,
 };
 use api::{
-    analytics::{ExplainLimit, ExplainedBrand, ExplainedTable, Explanation, ExplanationCoverage},
+    analytics::{ExplainLimit, ExplainedTable, Explanation, ExplanationCoverage},
     models::{Question, TableCoverage, Window},
 };
-use search_engine::{Dimension, Reading};
+use search_engine::Dimension;
 
-use self::{
-    events::Events,
-    readings::{BothWindows, ExplanationReadings, PARTITIONS, Plans, cap_of},
-};
-use super::{Asked, Listed, compared::Compared, requests::Requests, search_data::SearchData, total};
+pub use self::events::Events;
+use self::parts::{BothWindows, ExplanationParts, PARTITIONS, Plans, cap_of};
+use super::{Asked, Listed, Parts, Readings, compared::Compared, search_data::SearchData, total};
 use crate::{error::Error, services::access::ReadableProperty};
-
-/// Everything that an explanation is computed from.
-pub struct Material {
-    asked: Asked,
-    readings: ExplanationReadings,
-    /// The annotations of both windows.
-    pub events: Events,
-    limit: usize,
-}
 
 /// An explanation before anything is read for it.
 pub struct Planned {
@@ -64,52 +51,56 @@ pub async fn plan(
 }
 
 impl Planned {
-    /// Counts the requests of all readings.
-    pub(super) fn count(&self, requests: &mut Requests) {
-        self.plans.count(&self.asked, self.windows, requests);
-    }
-
-    /// Makes all readings.
-    pub async fn read(self, search: &SearchData, access: &ReadableProperty) -> Result<Material, Error> {
+    /// Declares the parts.
+    pub(super) fn declare(self, parts: &mut Parts<'_>) -> Declared {
         let Self { asked, plans, windows, limit } = self;
-        let (readings, events) =
-            tokio::try_join!(readings::read(&asked, &plans, windows), events::overlapping(search, access, windows))?;
-        Ok(Material { asked, readings, events, limit })
+        let parts = plans.declare(&asked.settled, windows, parts);
+        Declared { asked, parts, windows, limit }
     }
 }
 
-impl Material {
-    /// The readings, always in the same order.
-    pub fn readings(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.readings.all()
+/// An explanation whose parts are declared.
+pub struct Declared {
+    asked: Asked,
+    parts: ExplanationParts,
+    windows: [Window; 2],
+    limit: usize,
+}
+
+impl Declared {
+    /// Reads the annotations of both windows.
+    pub async fn events(&self, search: &SearchData, access: &ReadableProperty) -> Result<Events, Error> {
+        events::overlapping(search, access, self.windows).await
     }
 
     /// Computes the explanation.
-    pub fn explanation(&self) -> Explanation {
-        let readings = &self.readings;
-        let (whole, by_page) = (pair(&readings.totals), pair(&readings.by_page));
-        let curve = readings.curve.as_ref().map(|windows| {
-            let rows = windows.iter().flat_map(|reading| &reading.rows);
+    pub fn explanation(&self, readings: &Readings, events: &Events) -> Explanation {
+        let parts = &self.parts;
+        let (whole, by_page) = (pair(readings, parts.totals), pair(readings, parts.by_page));
+        let curve = parts.curve.map(|windows| {
+            let rows = windows.into_iter().flat_map(|id| &readings[id].rows);
             Curve::of(rows.map(|row| &row.metrics))
         });
         let [queries, pages, countries, devices] = PARTITIONS.map(|partition| match partition {
-            Dimension::Query => self.table(partition, whole, curve.as_ref()),
-            Dimension::Page => self.table(partition, by_page, None),
-            _ => self.table(partition, whole, None),
+            Dimension::Query => self.table(readings, partition, whole, curve.as_ref()),
+            Dimension::Page => self.table(readings, partition, by_page, None),
+            _ => self.table(readings, partition, whole, None),
         });
         let effects = explanation::whole_effects(&whole, queries.as_ref().map(|queries| &queries.effects));
-        let (events, events_left_out) = self.events.first(self.limit);
+        let (events, events_left_out) = events.first(self.limit);
         Explanation {
             clicks_change: whole.clicks_change(),
             effects,
             curve: curve.as_ref().map(Curve::source),
             coverage: ExplanationCoverage {
-                queries: self.coverage(Dimension::Query, queries.as_ref()),
-                pages: self.coverage(Dimension::Page, pages.as_ref()),
-                countries: self.coverage(Dimension::Country, countries.as_ref()),
-                devices: self.coverage(Dimension::Device, devices.as_ref()),
+                queries: self.coverage(readings, Dimension::Query, queries.as_ref()),
+                pages: self.coverage(readings, Dimension::Page, pages.as_ref()),
+                countries: self.coverage(readings, Dimension::Country, countries.as_ref()),
+                devices: self.coverage(readings, Dimension::Device, devices.as_ref()),
             },
-            brand: self.brand(&whole),
+            brand: parts.brand.map(|[branded, non_branded]| {
+                explanation::brand(&whole, &pair(readings, branded), &pair(readings, non_branded))
+            }),
             queries,
             pages: pages.map(|pages| explanation::counted_otherwise(pages, &whole, &by_page)),
             countries,
@@ -120,19 +111,20 @@ impl Material {
     }
 
     /// Computes one partition. `None` if the search type lacks it.
-    fn table(&self, partition: Dimension, whole: Pair, curve: Option<&Curve>) -> Option<ExplainedTable> {
-        let [current, previous] = self.readings.rows(partition)?.each_ref().map(|reading| Listed::of(reading));
+    fn table(
+        &self,
+        readings: &Readings,
+        partition: Dimension,
+        whole: Pair,
+        curve: Option<&Curve>,
+    ) -> Option<ExplainedTable> {
+        let [current, previous] = self.parts.rows(partition)?.map(|id| Listed::of(&readings[id]));
         let rows = PartitionRows { current: current.listing(), previous: previous.listing(), whole, curve };
         Some(explanation::table(&rows, self.limit))
     }
 
-    fn brand(&self, whole: &Pair) -> Option<ExplainedBrand> {
-        let [branded, non_branded] = self.readings.brand.as_ref()?.each_ref().map(pair);
-        Some(explanation::brand(whole, &branded, &non_branded))
-    }
-
-    fn coverage(&self, partition: Dimension, table: Option<&ExplainedTable>) -> TableCoverage {
-        let Some((windows, table)) = self.readings.rows(partition).zip(table) else {
+    fn coverage(&self, readings: &Readings, partition: Dimension, table: Option<&ExplainedTable>) -> TableCoverage {
+        let Some((windows, table)) = self.parts.rows(partition).zip(table) else {
             return coverage::unavailable(&self.asked.settled.lacks(partition));
         };
         let sides = [&table.gains, &table.losses];
@@ -146,14 +138,14 @@ impl Material {
             exact: None,
         };
         let by_page = partition == Dimension::Page;
-        let wholes = if by_page { &self.readings.wholes_by_page } else { &self.readings.wholes };
-        let [current, previous] = windows.each_ref().map(|reading| Listed::of(reading));
+        let whole = readings.whole(if by_page { self.parts.wholes_by_page } else { self.parts.wholes });
+        let [current, previous] = windows.map(|id| Listed::of(&readings[id]));
         let known = Sides { current: current.listing(), previous: Some(previous.listing()) }.known();
-        self.asked.coverage((known, cap_of(partition)), Some(shown), by_page, wholes)
+        self.asked.coverage((known, cap_of(partition)), Some(shown), by_page, whole)
     }
 }
 
 /// Returns the sums of both windows' rows.
-fn pair([current, previous]: &BothWindows) -> Pair {
-    Pair { now: total(current), before: total(previous) }
+fn pair(readings: &Readings, [current, previous]: BothWindows) -> Pair {
+    Pair { now: total(&readings[current]), before: total(&readings[previous]) }
 }
