@@ -6,7 +6,7 @@ use api::models::Role;
 use common::random::Random;
 use entity::{property, property_account, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
-use store::{database::Opened, unit_of_work::UnitOfWork};
+use store::{database::OpenDatabase, unit_of_work::UnitOfWork};
 use test_data::{noon, person};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ use crate::{
 
 /// Makes a change and commits it, unless it fails.
 pub async fn change<By: Author, T>(
-    store: &Opened,
+    store: &OpenDatabase,
     random: &Random,
     by: &Arc<By>,
     make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
@@ -40,7 +40,7 @@ pub async fn change<By: Author, T>(
 }
 
 pub struct World {
-    pub store: Opened,
+    pub store: OpenDatabase,
     pub db: DatabaseConnection,
     pub random: Random,
     pub owner: Uuid,

@@ -29,7 +29,7 @@ use identity::{
 };
 use sea_orm::{DatabaseConnection, DbErr};
 use sha2::{Digest as _, Sha256};
-use store::database::Opened;
+use store::database::OpenDatabase;
 use uuid::Uuid;
 
 use self::remembered::Remembered;
@@ -188,7 +188,7 @@ impl Admissions {
         verifier: Verifier,
         users: Arc<dyn Users>,
         departures: Departures,
-        store: &Opened,
+        store: &OpenDatabase,
         config: Arc<Config>,
         clock: Clock,
         base_url: &BaseUrl,

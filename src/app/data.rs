@@ -4,7 +4,7 @@ use std::fs::File;
 
 use common::{private_files, urls::without_credentials};
 use store::{
-    database::{self, Opened},
+    database::{self, OpenDatabase},
     locks, schema,
 };
 
@@ -14,7 +14,7 @@ use crate::{config::Config, error::Error};
 ///
 /// # Errors
 /// The database cannot be opened, lacks migrations that are not to be applied, or belongs to another version.
-pub async fn open_database(config: &Config) -> Result<Opened, Error> {
+pub async fn open_database(config: &Config) -> Result<OpenDatabase, Error> {
     let (opened, _alone) = open_alone(config).await?;
     if config.database.migrate {
         schema::migrate(&opened.writer).await?;
@@ -28,7 +28,7 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
 ///
 /// # Errors
 /// There is no database of a service, it lacks migrations, or it belongs to another version.
-pub async fn open_existing_database(config: &Config) -> Result<Opened, Error> {
+pub async fn open_existing_database(config: &Config) -> Result<OpenDatabase, Error> {
     check_for_database(config)?;
     let opened = connect(config).await?;
     if schema::is_unused(&opened.writer).await? {
@@ -74,12 +74,12 @@ pub async fn migrate(config: &Config) -> Result<(), Error> {
 ///
 /// # Errors
 /// It cannot be opened.
-pub async fn connect(config: &Config) -> Result<Opened, Error> {
+pub async fn connect(config: &Config) -> Result<OpenDatabase, Error> {
     Ok(open_alone(config).await?.0)
 }
 
 /// Opens the configured database, and keeps other processes from doing so as long as the second value lives.
-async fn open_alone(config: &Config) -> Result<(Opened, Option<File>), Error> {
+async fn open_alone(config: &Config) -> Result<(OpenDatabase, Option<File>), Error> {
     make_data_folder(config)?;
     let url = config.database_url();
     let alone = locks::to_open(&url).await?;

@@ -25,7 +25,7 @@ use prometheus_client::{
 use sea_orm::{ColumnTrait as _, DatabaseConnection, DbBackend, EntityTrait as _, QuerySelect as _};
 use store::{
     caller_limits::CallerLimits,
-    database::{self, Opened},
+    database::{self, OpenDatabase},
 };
 use telemetry::{formats::Format, process::Process};
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
@@ -161,7 +161,7 @@ fn registry(parts: &Parts, limits: &server::Limits, accounts: Accounts) -> Regis
 
 /// Counters of other parts, read at each scrape.
 struct State {
-    store: Opened,
+    store: OpenDatabase,
     app: Arc<App>,
     admissions: Admissions,
     limits: Option<CallerLimits>,
@@ -268,7 +268,7 @@ impl State {
         let caches = [
             ("readings", self.app.search.reader.cache_use()),
             ("answers", self.app.search.answers.cache_use()),
-            ("providers", self.app.integrations.desk.cache_use()),
+            ("providers", self.app.integrations.paid_answers.cache_use()),
         ];
         let each = |value: fn(&CacheUse) -> u64| caches.map(|(name, used)| ([("cache", name)], value(&used)));
         gauge(encoder, "cache_entries", "Values in a cache", &each(|used| used.entries as u64))?;

@@ -27,7 +27,7 @@ use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
 use store::{
-    database::{self, Opened, Statements},
+    database::{self, OpenDatabase, Statements},
     locks,
 };
 use telemetry::traces::Traces;
@@ -71,14 +71,14 @@ pub struct Service {
     /// The embedded issuer, if it is the issuer.
     pub issuer: Option<Box<issuer::IdentityProvider>>,
     /// The state that it shares with other replicas, if there is any.
-    pub shared: Option<shared::Shared>,
+    pub shared: Option<replicas::Shared>,
     health: HealthCheck,
     drift: Drift,
     comparing: JoinHandle<()>,
     traces: Traces,
     /// Time for which it still accepts connections when it stops.
     delay: Duration,
-    store: Opened,
+    store: OpenDatabase,
     sweeper: sweep::Sweeper,
     warmer: Warmer,
     /// The lock on the database file, which only this process may serve.
@@ -263,7 +263,7 @@ impl Service {
 /// The parts of a service.
 struct Parts {
     app: Arc<crate::handlers::App>,
-    store: Opened,
+    store: OpenDatabase,
     admissions: crate::admission::Admissions,
     sessions: identity::session::Sessions,
     provider: Option<issuer::IdentityProvider>,

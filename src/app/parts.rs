@@ -9,9 +9,9 @@ use issuer::{
     clients,
     upstream::{self, Upstream, rules::Rules},
 };
+use replicas::Shared;
 use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
-use shared::Shared;
-use store::{caller_limits::CallerLimits, database::Opened, place::Place};
+use store::{caller_limits::CallerLimits, database::OpenDatabase, database_file::DatabaseFile};
 use telemetry::{
     events::EventMeter,
     polls::PollMeter,
@@ -172,14 +172,14 @@ fn traces(config: &Config, clock: &Clock, random: &Random) -> Result<Traces, Err
 /// The comparison with other replicas, and the check of health that says what it finds.
 fn health(
     basis: &Basis,
-    store: &Opened,
+    store: &OpenDatabase,
     issuer: &Issuer,
     search: &SearchData,
     shared: Option<Shared>,
 ) -> (Drift, HealthCheck) {
     let Basis { config, base_url, writer, clock, random, .. } = *basis;
     let drift = Drift::new(config.digests(base_url), writer.clone(), shared.clone(), clock.clone(), random);
-    let (file, writes) = (Place::of(&config.database_url()), store.write_probe.clone());
+    let (file, writes) = (DatabaseFile::of(&config.database_url()), store.write_probe.clone());
     let (db, issuer, search) = (store.reader.clone(), issuer.clone(), search.clone());
     let health = HealthCheck::new(shared, db, writes, file, issuer, search, drift.clone());
     (drift, health)
@@ -246,7 +246,7 @@ fn upstream(
 
 fn search_data(
     basis: &Basis,
-    store: &Opened,
+    store: &OpenDatabase,
     simulated: Option<&str>,
     http: reqwest::Client,
     shared: Option<&Shared>,

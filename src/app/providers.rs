@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use seo::{Desk, Provider, ProviderA, ProviderB, Wire};
-use shared::Shared;
+use replicas::Shared;
+use seo::{PaidAnswers, Provider, ProviderA, ProviderB, Wire};
 use store::rate_limit::RateLimits;
 use telemetry::providers::ProviderMeters;
 
@@ -50,9 +50,10 @@ pub fn integrations(
     let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let budget = (budget(config.cache.max_bytes.0), ttl);
-    let desk = Desk::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait, shared);
+    let paid_answers =
+        PaidAnswers::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait, shared);
     let failures = Arc::new(RateLimits::new(search.clock.clone()));
-    Integrations { desk, search: search.clone(), meters, failures }
+    Integrations { paid_answers, search: search.clone(), meters, failures }
 }
 
 /// The budget for paid answers, of the bytes that all caches may take.

@@ -1,4 +1,4 @@
-//! Deletes expired rows and their remains, revokes waiting grants, replaces old signing keys, and pins older share links, periodically.
+//! Deletes expired rows and what remains of them, revokes waiting grants, replaces old signing keys, and pins older share links, periodically.
 
 use std::{
     sync::Arc,
@@ -8,7 +8,7 @@ use std::{
 use identity::{departures, revocation, session::Sessions};
 use issuer::IdentityProvider;
 use sea_orm::{DatabaseConnection, DbErr};
-use store::remains;
+use store::erasure;
 use telemetry::{events::EventMeter, traces::Traces};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -103,8 +103,8 @@ impl Sweeper {
         if let Err(error) = self.app.privacy.revoke_pending().await {
             tracing::warn!(%error, "grants of people who have left could not be revoked");
         }
-        let overwritten = match remains::rewrite(&self.db).await {
-            Ok(_) => remains::empty_log(&self.db).await,
+        let overwritten = match erasure::rewrite(&self.db).await {
+            Ok(_) => erasure::empty_log(&self.db).await,
             failed => failed,
         };
         if let Err(error) = overwritten {

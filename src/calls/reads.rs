@@ -17,7 +17,7 @@ use api::{
     team::TeamGrant,
 };
 use poem_openapi::types::{ParseFromJSON, ToJSON};
-use store::rate_limit::Standing;
+use store::rate_limit::LimitState;
 
 use super::{Query, Visitor};
 use crate::error::Error;
@@ -95,7 +95,7 @@ impl Visitor<'_> {
     pub async fn billing(self) -> Answered<BillingSummary> {
         let call = self.call("getBillingSummary")?;
         let work = async {
-            let (app, member, requests) = (call.app, call.member()?, self.known.get::<Standing>().copied());
+            let (app, member, requests) = (call.app, call.member()?, self.known.get::<LimitState>().copied());
             let summary = billing::summary(&app.db, &app.config, &app.base_url, &member, requests, app.clock.now());
             Ok(summary.await?)
         };

@@ -9,7 +9,7 @@ use super::terminal::Text;
 use crate::{app, config::Config, error::Error};
 
 /// The time for an answer. The service gives each of its parts two seconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
 struct Answer {
@@ -51,6 +51,6 @@ pub async fn health(config: &Config) -> Result<(Text, bool), Error> {
 
 async fn asked(address: SocketAddr) -> Result<Answer, Error> {
     let silent = || Error::invalid(format!("listen: no service answers at {address}"));
-    let asked = app::local_http_client()?.get(format!("http://{address}/api/health")).timeout(PATIENCE).send().await;
+    let asked = app::local_http_client()?.get(format!("http://{address}/api/health")).timeout(TIMEOUT).send().await;
     bounded::object(asked.map_err(|_| silent())?, bounded::DOCUMENT).await.map_err(|_| silent())
 }

@@ -54,7 +54,7 @@ impl Redis {
     pub(super) fn check(&self) -> Result<(), Refusal> {
         for (url, name) in [(&self.url, "redis.url"), (&self.cache_url, "redis.cache_url")] {
             let is_address =
-                |url: &String| begins(Some(url), &["redis://", "rediss://"]) && shared::check_url(url).is_ok();
+                |url: &String| begins(Some(url), &["redis://", "rediss://"]) && replicas::check_url(url).is_ok();
             require(url.as_ref().is_none_or(is_address), name)?;
         }
         require(self.cache_url.is_none() || self.url.is_some(), "redis.cache_url")
@@ -62,9 +62,9 @@ impl Redis {
 
     /// The addresses, if replicas share anything.
     #[must_use]
-    pub fn addresses(&self) -> Option<shared::Addresses> {
+    pub fn addresses(&self) -> Option<replicas::Addresses> {
         let counters = self.url.clone()?;
-        Some(shared::Addresses { cache: self.cache_url.clone().unwrap_or_else(|| counters.clone()), counters })
+        Some(replicas::Addresses { cache: self.cache_url.clone().unwrap_or_else(|| counters.clone()), counters })
     }
 }
 

@@ -5,7 +5,7 @@ use api::{
     billing::{BillingApi, BillingSummary, Plan},
     security::Caller,
 };
-use store::rate_limit::Standing;
+use store::rate_limit::LimitState;
 
 use super::{App, Established as _};
 use crate::services::billing;
@@ -16,7 +16,7 @@ impl BillingApi for App {
     }
 
     async fn get_billing_summary(&self, caller: Caller) -> Answered<Answer<BillingSummary>> {
-        let (member, requests) = (caller.member()?, caller.find::<Standing>());
+        let (member, requests) = (caller.member()?, caller.find::<LimitState>());
         let summary = billing::summary(&self.db, &self.config, &self.base_url, &member, requests, self.clock.now());
         Ok(Answer(summary.await?))
     }

@@ -55,7 +55,7 @@ pub struct App {
     /// The database of the service's own records.
     pub db: DatabaseConnection,
     /// What replicas share, if they share anything.
-    pub shared: Option<shared::Shared>,
+    pub shared: Option<replicas::Shared>,
     /// Search data.
     pub search: SearchData,
     /// SEO providers.

@@ -12,7 +12,7 @@ use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{StatusCode, header},
 };
-use store::rate_limit::Standing;
+use store::rate_limit::LimitState;
 
 use super::{authenticate::Challenge, error_map, methods, rate_limit, request_id};
 use crate::{
@@ -63,7 +63,7 @@ impl Asked {
 
 impl Errors {
     fn wrap(&self, error: poem::Error, asked: &Asked) -> Response {
-        let standing = error.data::<Standing>().copied();
+        let standing = error.data::<LimitState>().copied();
         let challenge = error.data::<Challenge>().cloned();
         let mut response = if error.is_from_response() {
             error.into_response()

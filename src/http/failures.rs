@@ -5,7 +5,7 @@ use pages::client_address::client_address;
 use poem::{Error, Request};
 use store::{
     caller_limits::CallerLimits,
-    rate_limit::{Rate, Standing},
+    rate_limit::{LimitState, Rate},
 };
 
 /// The number of failures per minute and address that are answered.
@@ -30,14 +30,14 @@ impl Failures {
         with(self.count(request).await, refusal)
     }
 
-    async fn count(&self, request: &Request) -> Option<Standing> {
+    async fn count(&self, request: &Request) -> Option<LimitState> {
         let limits = self.0.as_ref()?;
         Some(limits.count(&format!("failed/{}", client_address(request)), Rate::new(FAILURES, FAILURES)).await)
     }
 }
 
 /// Attaches the state of the rate limit, which the error layer writes as headers.
-fn with(standing: Option<Standing>, mut refusal: Error) -> Error {
+fn with(standing: Option<LimitState>, mut refusal: Error) -> Error {
     if let Some(standing) = standing {
         refusal.set_data(standing);
     }

@@ -16,7 +16,7 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
 };
 use sea_orm::DbErr;
-use store::{database::Opened, unit_of_work::UnitOfWork};
+use store::{database::OpenDatabase, unit_of_work::UnitOfWork};
 
 use super::{REPLAYED, errors, operation, request_id, version};
 use crate::{
@@ -38,7 +38,7 @@ const LONGEST_KEY: usize = 255;
 /// Everything that the layer needs.
 pub struct Writes {
     /// The database.
-    pub db: Opened,
+    pub db: OpenDatabase,
     /// Selects whether responses are stored.
     pub store: ReplayStore,
     /// The maximum total size of a person's stored responses, in bytes.

@@ -14,7 +14,7 @@ use poem::{
 use serde_json::json;
 use store::{
     caller_limits::CallerLimits,
-    rate_limit::{Rate, Standing},
+    rate_limit::{LimitState, Rate},
 };
 
 use super::until_sent::until_sent;
@@ -77,7 +77,7 @@ pub struct RateLimit {
     pub anonymous: Rate,
 }
 
-/// The rate-limit layer. It adds the caller's [`Standing`] to the request.
+/// The rate-limit layer. It adds the caller's [`LimitState`] to the request.
 ///
 /// # Errors
 /// 429 beyond the caller's rate, and the errors of the inner layers.
@@ -105,7 +105,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         let hint = "Too many requests of this caller are under way. Wait for some of their answers.";
         Err(too_many(request.uri().path(), hint, spread.unwrap_or(SOON)))
     };
-    let is_told = |standing: &Standing| caller.is_told || standing.retry_after.is_some();
+    let is_told = |standing: &LimitState| caller.is_told || standing.retry_after.is_some();
     let Some(standing) = standing.filter(is_told) else { return answer };
     match answer {
         Ok(mut response) => {
@@ -114,7 +114,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
         }
         Err(mut error) => {
             // A refusal by another limit reports that limit.
-            if error.data::<Standing>().is_none() {
+            if error.data::<LimitState>().is_none() {
                 error.set_data(standing);
             }
             Err(error)
@@ -234,7 +234,7 @@ fn too_many(path: &str, hint: &str, seconds: u64) -> Error {
 }
 
 /// Writes the `X-RateLimit-*` headers.
-pub fn tell(response: &mut Response, standing: &Standing) {
+pub fn tell(response: &mut Response, standing: &LimitState) {
     let values = [
         (LIMIT, i64::from(standing.limit)),
         ("x-ratelimit-remaining", i64::from(standing.remaining)),

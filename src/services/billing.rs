@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use common::base_url::BaseUrl;
 use entity::user;
 use sea_orm::{ConnectionTrait, Statement};
-use store::rate_limit::Standing;
+use store::rate_limit::LimitState;
 
 use super::{
     sharing::MAX_LINKS,
@@ -41,7 +41,7 @@ pub async fn summary(
     config: &Config,
     base_url: &BaseUrl,
     member: &Member,
-    requests: Option<Standing>,
+    requests: Option<LimitState>,
     now: DateTime<Utc>,
 ) -> Result<BillingSummary, Error> {
     let (user, entitlement) = (&member.user, &member.entitlement);
@@ -70,7 +70,7 @@ fn period(user: &user::Model, status: SubscriptionStatus) -> Option<BillingPerio
 async fn usage(
     db: &impl ConnectionTrait,
     member: &Member,
-    requests: Option<Standing>,
+    requests: Option<LimitState>,
     now: DateTime<Utc>,
 ) -> Result<Usage, Error> {
     let entitlement = &member.entitlement;
@@ -90,7 +90,7 @@ async fn usage(
     })
 }
 
-fn requests_used(standing: Standing) -> Option<RequestUsage> {
+fn requests_used(standing: LimitState) -> Option<RequestUsage> {
     Some(RequestUsage {
         used: standing.limit.saturating_sub(standing.remaining).into(),
         limit: standing.limit.into(),

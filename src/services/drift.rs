@@ -14,8 +14,8 @@ use common::{
     clock::{self, Clock},
     random::Random,
 };
+use replicas::Shared;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, Statement, Value};
-use shared::Shared;
 use store::postgres;
 use telemetry::traces::Traces;
 use tokio::task::JoinHandle;

@@ -9,9 +9,9 @@ use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, He
 use chrono::TimeDelta;
 use common::{clock::Moment, disk};
 use identity::issuer::Issuer;
+use replicas::{Reach, Shared};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
-use shared::{Reach, Shared};
-use store::{place::Place, write_probe::WriteProbe};
+use store::{database_file::DatabaseFile, write_probe::WriteProbe};
 use telemetry::traces::Current;
 use tokio::time::{Duration, Instant, timeout};
 
@@ -57,7 +57,7 @@ pub struct HealthCheck {
     db: DatabaseConnection,
     writes: WriteProbe,
     /// The place of the database's file, if it has one.
-    file: Option<Place>,
+    file: Option<DatabaseFile>,
     issuer: Issuer,
     search: SearchData,
     /// The differences from other replicas and from the clocks of servers.
@@ -79,7 +79,7 @@ impl HealthCheck {
         shared: Option<Shared>,
         db: DatabaseConnection,
         writes: WriteProbe,
-        file: Option<Place>,
+        file: Option<DatabaseFile>,
         issuer: Issuer,
         search: SearchData,
         drift: Drift,
@@ -142,7 +142,7 @@ impl HealthCheck {
         if !self.writes.takes_writes().await {
             return (DependencyStatus::Degraded, Some(NO_WRITES.to_owned()));
         }
-        match self.file.as_ref().and_then(Place::folder).and_then(disk::free_bytes) {
+        match self.file.as_ref().and_then(DatabaseFile::folder).and_then(disk::free_bytes) {
             Some(free) if free < LITTLE_SPACE => (DependencyStatus::Degraded, Some(little_space(free))),
             _ => unless(self.drift.found().hint_of_database()),
         }

@@ -6,7 +6,7 @@ use telemetry::traces::Current;
 use tokio::task::JoinSet;
 
 /// The time to wait for the next of several answers.
-pub const PATIENCE: Duration = Duration::from_millis(2_500);
+pub const TIMEOUT: Duration = Duration::from_millis(2_500);
 
 /// Runs tasks side by side. Returns their answers in order, and `None` for each task that was still running when no task had ended
 /// for `patience`. Such tasks go on, so that what they read is there for the next question.
@@ -53,6 +53,6 @@ mod tests {
 
     #[tokio::test]
     async fn without_tasks_nothing_is_waited_for() {
-        assert_eq!(answers::<u32>(PATIENCE, Vec::<BoxFuture<'static, u32>>::new()).await, []);
+        assert_eq!(answers::<u32>(TIMEOUT, Vec::<BoxFuture<'static, u32>>::new()).await, []);
     }
 }

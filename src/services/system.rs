@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     analyses::search_data::SearchData,
-    patience::{self, PATIENCE},
+    patience::{self, TIMEOUT},
     search_accounts,
     users::Member,
 };
@@ -26,7 +26,7 @@ pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<Search
         let (search, account) = (search.clone(), account.clone());
         async move { ask(&search, &account).await }
     });
-    let answers = patience::answers(PATIENCE, tasks.collect::<Vec<_>>()).await;
+    let answers = patience::answers(TIMEOUT, tasks.collect::<Vec<_>>()).await;
     let mut found = Vec::new();
     for (account, answer) in accounts.into_iter().zip(answers) {
         let answer = answer.unwrap_or_else(|| Err(search.unanswered(&account)));

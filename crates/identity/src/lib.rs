@@ -5,6 +5,7 @@
 
 pub mod allowance;
 mod audience;
+pub mod audit_notes;
 pub mod clients;
 pub mod credentials;
 pub mod departures;
@@ -21,7 +22,6 @@ pub mod relying_party;
 pub mod revocation;
 pub mod session;
 pub mod token;
-pub mod trail;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};

@@ -4,7 +4,7 @@ use entity::{
     account, issuer_session,
     oauth_grant::{ActiveModel, Entity},
 };
-use identity::trail::{self, Allowed};
+use identity::audit_notes::{self, Allowed};
 use sea_orm::{ActiveValue::Set, DbErr, EntityTrait, QuerySelect as _, sea_query::LockType};
 use store::{database, rate_limit::Rate, transaction::Transaction};
 use uuid::Uuid;
@@ -118,7 +118,7 @@ impl IdentityProvider {
         let Client { id, name, .. } = to.client;
         let allowed = Allowed { application: name.as_ref().unwrap_or(id), scope: &access.scope, allowance };
         let now = self.clock.now();
-        trail::note(tx, subject, allowed, self.random.id(now), now).await
+        audit_notes::note(tx, subject, allowed, self.random.id(now), now).await
     }
 
     /// Counts an authorization of the person, and returns whether there is room for it. Each leaves rows for a day.

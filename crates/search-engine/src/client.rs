@@ -11,9 +11,9 @@ use common::{
     random::Random,
     waiting,
 };
+use replicas::Shared;
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
-use shared::Shared;
 use telemetry::{
     pace::PaceMeter,
     traces::Span,
@@ -86,7 +86,7 @@ impl SearchEngine {
             breakers: breakers("API"),
             pacer: Pacer::new(settings.pace, shared.map(Shared::gates)),
             ahead: Pacer::new(settings.pace.divided_by(AHEAD), None),
-            records: Records::sharing(shared.map(|shared| shared.news("accounts")), clock.clone()),
+            records: Records::sharing(shared.map(|shared| shared.notices("accounts")), clock.clone()),
             meter,
             settings,
             http,

@@ -11,7 +11,6 @@ mod breaker;
 mod client;
 mod columns;
 pub mod countries;
-mod elsewhere;
 mod error;
 mod failure;
 pub mod filter;
@@ -30,6 +29,7 @@ mod record;
 mod refusal;
 mod request;
 mod settings;
+mod shared_readings;
 #[cfg(test)]
 mod tests;
 mod trouble;

@@ -14,13 +14,12 @@ use futures_util::{
     FutureExt as _,
     future::{BoxFuture, ready, try_join_all},
 };
-use shared::Readings;
+use replicas::Readings;
 use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::{
     client::SearchEngine,
-    elsewhere::{Elsewhere, Known},
     error::{ReadError, SearchEngineError},
     pace::{Asker, Lane},
     planner::Plan,
@@ -28,6 +27,7 @@ use super::{
     recent::{LastFinal, RecentReader, headline_span},
     request::Request,
     settings::{Account, scopes_of},
+    shared_readings::{Known, SharedReadings},
     wire::{DataState, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
 
@@ -53,7 +53,7 @@ pub struct Reader {
     /// The requests under way. Each ends when nobody waits for it.
     requests: SingleFlight<Key, Arc<Reading>, SearchEngineError>,
     recent: RecentReader,
-    elsewhere: Elsewhere,
+    shared: SharedReadings,
     clock: Clock,
     ttl: TimeDelta,
     asker: Asker,
@@ -70,12 +70,12 @@ impl Reader {
         shared: Option<Readings>,
     ) -> Self {
         let for_recent = max_bytes / RECENT_SHARE;
-        let elsewhere = Elsewhere(shared);
+        let shared = SharedReadings(shared);
         Self {
             cache: Arc::new(ByteCache::new(max_bytes - for_recent)),
             requests: SingleFlight::while_wanted(),
-            recent: RecentReader::new(engine.clone(), clock.clone(), for_recent, ttl, elsewhere.clone()),
-            elsewhere,
+            recent: RecentReader::new(engine.clone(), clock.clone(), for_recent, ttl, shared.clone()),
+            shared,
             engine,
             clock,
             ttl,
@@ -110,7 +110,7 @@ impl Reader {
     /// Drops all readings of an account, also readings in flight when they arrive, and the client's notes about it. Those that replicas
     /// share are deleted in the background.
     pub fn forget_account(&self, account: Uuid) {
-        if let Some(shared) = self.elsewhere.0.clone() {
+        if let Some(shared) = self.shared.0.clone() {
             tokio::spawn(async move { shared.forget(&account.to_string()).await });
         }
         let start = scopes_of(account);
@@ -123,7 +123,7 @@ impl Reader {
     /// What came of readings that were wanted of other replicas: taken, waited for, claimed, taken over, and too late.
     #[must_use]
     pub fn shared_uses(&self) -> Vec<(&'static str, u64)> {
-        let Some(uses) = self.elsewhere.0.as_ref().map(Readings::uses) else { return Vec::new() };
+        let Some(uses) = self.shared.0.as_ref().map(Readings::uses) else { return Vec::new() };
         let all = [
             ("taken", &uses.taken),
             ("waited", &uses.waited),
@@ -301,7 +301,7 @@ impl Reader {
         let Some(by_day) = request.by_day() else { return Ok(None) };
         let key = by_day.key()?;
         let known = Known { account: &by_day.account, request: of_site(&key), lane: self.asker.lane };
-        let Some(days) = self.elsewhere.get(known).await.map(Arc::new) else { return Ok(None) };
+        let Some(days) = self.shared.get(known).await.map(Arc::new) else { return Ok(None) };
         running.keep(|| self.keep(key.clone(), &days, &by_day));
         Ok(Some((by_day, days)))
     }
@@ -326,7 +326,7 @@ impl Reader {
     async fn once(&self, request: &Request, key: &str) -> Result<Reading, SearchEngineError> {
         let known = Known { account: &request.account, request: of_site(key), lane: self.asker.lane };
         let expires_at = |reading: &Reading| reading.read_at + self.ttl_of(request);
-        self.elsewhere.once(known, expires_at, || self.fetched(request)).await
+        self.shared.once(known, expires_at, || self.fetched(request)).await
     }
 
     async fn fetched(&self, request: &Request) -> Result<Reading, SearchEngineError> {

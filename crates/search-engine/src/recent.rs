@@ -19,11 +19,11 @@ use uuid::Uuid;
 
 use super::{
     client::SearchEngine,
-    elsewhere::{Elsewhere, Known},
     error::SearchEngineError,
     pace::{Asker, Lane},
     reading::{Reading, Row, reading_of, row_limit},
     settings::{Account, scopes_of},
+    shared_readings::{Known, SharedReadings},
     wire::{DataState, Dimension, HISTORY_MONTHS, QueryRequest, SearchType, SiteUrl},
 };
 
@@ -174,7 +174,7 @@ pub struct RecentReader {
     kept: Arc<ByteCache<Arc<RecentDays>>>,
     under_way: SingleFlight<Key, Arc<RecentDays>, SearchEngineError>,
     in_background: Places<Uuid>,
-    elsewhere: Elsewhere,
+    shared: SharedReadings,
     clock: Clock,
     ttl: TimeDelta,
 }
@@ -186,10 +186,10 @@ impl RecentReader {
         clock: Clock,
         max_bytes: usize,
         ttl: TimeDelta,
-        elsewhere: Elsewhere,
+        shared: SharedReadings,
     ) -> Self {
         let (kept, under_way) = (Arc::new(ByteCache::new(max_bytes)), SingleFlight::lasting());
-        Self { engine, kept, under_way, in_background: Places::new(IN_BACKGROUND), elsewhere, clock, ttl }
+        Self { engine, kept, under_way, in_background: Places::new(IN_BACKGROUND), shared, clock, ttl }
     }
 
     /// Returns the kept days of a site, unless they have expired. Reads nothing.
@@ -299,9 +299,9 @@ impl RecentReader {
             Ok(reading_of(answer, &dimensions, cap, self.clock.now()))
         };
         let reading = if lane >= Lane::Refresh {
-            self.elsewhere.again(known, self.clock.now(), expires_at, fetch).await?
+            self.shared.again(known, self.clock.now(), expires_at, fetch).await?
         } else {
-            self.elsewhere.once(known, expires_at, fetch).await?
+            self.shared.once(known, expires_at, fetch).await?
         };
         Ok(RecentDays::of(&reading, span, first, today, self.clock.moment()))
     }

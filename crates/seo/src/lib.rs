@@ -1,4 +1,4 @@
-//! The two providers of SEO data behind one trait: their clients, their errors, and the desk that asks each question once.
+//! The two providers of SEO data behind one trait: their clients, their errors, and the cache that asks each question once.
 //!
 //! Nothing here depends on HTTP routing or the database. Answers are kept in memory only.
 
@@ -6,10 +6,10 @@ mod a;
 mod b;
 mod countries;
 mod credentials;
-mod desk;
 mod error;
 mod json;
 mod money;
+mod paid_answers;
 mod pauses;
 mod question;
 mod target;
@@ -25,9 +25,9 @@ pub use self::{
     b::ProviderB,
     countries::Country,
     credentials::Credentials,
-    desk::{Desk, Given, Holder, Ledger, Reading},
     error::{AccountRefusal, Exhausted, Field, SeoError},
     money::Amount,
+    paid_answers::{Given, Holder, Ledger, PaidAnswers, Reading},
     question::{Domain, Findings, Keyword, Link, Locale, Page, Question, RowPage, Summary},
     target::Target,
     wire::{Patience, Wire},
@@ -58,7 +58,7 @@ pub trait Provider: Send + Sync {
     fn takes(&self, keyword: &str) -> bool;
 
     /// Asks for the state of an account. This is free of charge.
-    async fn account(&self, credentials: &Credentials) -> Result<Standing, SeoError>;
+    async fn account(&self, credentials: &Credentials) -> Result<AccountState, SeoError>;
 
     /// Refuses a question that could not be asked. Nothing is sent.
     ///
@@ -74,7 +74,7 @@ pub trait Provider: Send + Sync {
 
 /// The state of an account that works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct AccountState {
     /// The balance. `None` if there is no limit, or the provider does not say.
     pub balance: Option<Amount>,
 }

@@ -7,8 +7,8 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::clock::{Clock, Moment};
+use replicas::Notices;
 use serde::{Deserialize, Serialize};
-use shared::News;
 
 use super::SeoError;
 
@@ -37,16 +37,16 @@ struct Pause {
 pub(super) struct Pauses {
     all: Arc<Mutex<All>>,
     clock: Clock,
-    news: Option<News>,
+    notices: Option<Notices>,
 }
 
 impl Pauses {
-    /// Pauses that are told to other replicas through `news`, and heard of them.
-    pub fn sharing(news: Option<News>, clock: Clock) -> Self {
+    /// Pauses that are told to other replicas through `notices`, and heard of them.
+    pub fn sharing(notices: Option<Notices>, clock: Clock) -> Self {
         let all: Arc<Mutex<All>> = Arc::default();
-        if let Some(news) = &news {
+        if let Some(notices) = &notices {
             let (heard, clock) = (Arc::downgrade(&all), clock.clone());
-            news.listen(move |pause| {
+            notices.listen(move |pause| {
                 let Some(all) = heard.upgrade() else { return false };
                 if let Ok(pause) = serde_json::from_slice(pause) {
                     let mut all = lock(&all);
@@ -55,7 +55,7 @@ impl Pauses {
                 true
             });
         }
-        Self { all, clock, news }
+        Self { all, clock, notices }
     }
 
     /// Leaves the provider alone for a holder for a time.
@@ -67,10 +67,10 @@ impl Pauses {
         let told = serde_json::to_vec(&pause);
         begin(&mut all, pause, now);
         drop(all);
-        if let Some(news) = &self.news
+        if let Some(notices) = &self.notices
             && let Ok(pause) = told
         {
-            news.tell(&pause);
+            notices.tell(&pause);
         }
     }
 

@@ -7,37 +7,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use common::clock::Clock;
 
-use super::rate_limit::{Rate, RateLimits, Standing};
+use super::rate_limit::{LimitState, Rate, RateLimits};
 
 /// The counters of all callers.
 #[derive(Clone)]
 pub struct CallerLimits {
     own: Arc<RateLimits>,
-    shared: Option<shared::Limits>,
+    shared: Option<replicas::Limits>,
 }
 
 impl CallerLimits {
     /// Creates the counters.
     #[must_use]
-    pub fn new(clock: Clock, shared: Option<shared::Limits>) -> Self {
+    pub fn new(clock: Clock, shared: Option<replicas::Limits>) -> Self {
         Self { own: Arc::new(RateLimits::new(clock)), shared }
     }
 
     /// Counts one request of `key`.
-    pub async fn count(&self, key: &str, rate: Rate) -> Standing {
+    pub async fn count(&self, key: &str, rate: Rate) -> LimitState {
         let own = self.own.count(key, rate);
         let counted = match &self.shared {
             Some(shared) => shared.count(key, rate.interval(), rate.burst()).await,
             None => None,
         };
-        let standing = counted.map_or(own, |counted| Standing::of(rate, counted));
+        let standing = counted.map_or(own, |counted| LimitState::of(rate, counted));
         let retry_after = standing.retry_after.map(|soonest| self.own.spread(key, rate, soonest));
-        Standing { retry_after, ..standing }
+        LimitState { retry_after, ..standing }
     }
 
     /// Returns what this process knows of the remaining requests of `key`, and counts nothing.
     #[must_use]
-    pub fn look(&self, key: &str, rate: Rate) -> Standing {
+    pub fn look(&self, key: &str, rate: Rate) -> LimitState {
         self.own.look(key, rate)
     }
 
@@ -65,7 +65,7 @@ impl LaterCount {
     }
 
     /// Counts the request once. `None` if there is nothing to count, or nothing left.
-    pub async fn count(&self, limits: &CallerLimits) -> Option<Standing> {
+    pub async fn count(&self, limits: &CallerLimits) -> Option<LimitState> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (key, rate) = noted?;
         Some(limits.count(&key, rate).await)

@@ -186,16 +186,16 @@ mod tests {
     use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
     use tempfile::TempDir;
 
-    use crate::database::{Opened, open, watch_other_processes};
+    use crate::database::{OpenDatabase, open, watch_other_processes};
 
-    async fn opened(folder: &TempDir) -> Opened {
+    async fn opened(folder: &TempDir) -> OpenDatabase {
         let opened = open(&format!("sqlite://{}/a.sqlite?mode=rwc", folder.path().display()), 4).await.unwrap();
         opened.writer.execute_unprepared("CREATE TABLE tag (n INTEGER); CREATE TABLE users (n INTEGER)").await.unwrap();
         opened
     }
 
     /// Returns the moment after the connection of the last commit is back in the pool.
-    async fn settled(opened: &Opened) -> super::Moment {
+    async fn settled(opened: &OpenDatabase) -> super::Moment {
         let commits = opened.commits.as_ref().unwrap();
         loop {
             if let Some(moment) = commits.now() {

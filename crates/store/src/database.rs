@@ -24,14 +24,14 @@ use crate::{
 };
 
 /// Time to wait for a connection, or for another writer.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A statement that needs a connection on which writes are possible.
 const WRITE_NOTHING: &str = "DELETE FROM attempt WHERE 1 = 0";
 
 /// An open database.
 #[derive(Debug, Clone)]
-pub struct Opened {
+pub struct OpenDatabase {
     /// For reading. On `SQLite` it rejects writes.
     pub reader: DatabaseConnection,
     /// For writing. `SQLite` allows one writer, and several connections would retry with growing back-off. So there is one
@@ -89,7 +89,7 @@ pub(crate) fn system(backend: DbBackend) -> &'static str {
 ///
 /// # Errors
 /// [`Error::Refused`] if a `PostgreSQL` server refuses a connection. Any other error if the database cannot be opened.
-pub async fn open(url: &str, max_connections: u32) -> Result<Opened, Error> {
+pub async fn open(url: &str, max_connections: u32) -> Result<OpenDatabase, Error> {
     let statements = Statements::default();
     let in_memory = url.contains(":memory:");
     if !url.starts_with("sqlite:") {
@@ -98,7 +98,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, Error> {
         let db = connect(url, max_connections, |options| postgres::configure(options, &failures)).await?;
         let db = statements.watch(db, failures.clone());
         let write_probe = WriteProbe::new(db.clone(), failures);
-        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements, write_probe });
+        return Ok(OpenDatabase { reader: db.clone(), writer: db, commits: None, statements, write_probe });
     }
     if !in_memory {
         keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
@@ -112,7 +112,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, Error> {
     let writer = statements.watch(writer.await?, failures.clone());
     let (commits, write_probe) = (Some(commits), WriteProbe::new(writer.clone(), failures));
     if in_memory {
-        return Ok(Opened { reader: writer.clone(), writer, commits, statements, write_probe });
+        return Ok(OpenDatabase { reader: writer.clone(), writer, commits, statements, write_probe });
     }
     let failures = Failures::default();
     let reader = connect(url, max_connections, |options| {
@@ -120,7 +120,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, Error> {
         sqlite::replace_broken(options, Some(failures.clone()));
     });
     let reader = statements.watch(reader.await?, failures);
-    Ok(Opened { reader, writer, commits, statements, write_probe })
+    Ok(OpenDatabase { reader, writer, commits, statements, write_probe })
 }
 
 /// Returns the file of the `SQLite` database at `url` if it is not there. Databases in memory and on `PostgreSQL` have none.
@@ -185,7 +185,7 @@ fn file(options: SqliteConnectOptions) -> SqliteConnectOptions {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("secure_delete", "ON")
-        .busy_timeout(PATIENCE)
+        .busy_timeout(TIMEOUT)
 }
 
 async fn connect(
@@ -194,7 +194,7 @@ async fn connect(
     change: impl FnOnce(&mut ConnectOptions),
 ) -> Result<DatabaseConnection, DbErr> {
     let mut options = ConnectOptions::new(url);
-    options.sqlx_logging(false).acquire_timeout(PATIENCE).max_connections(max_connections);
+    options.sqlx_logging(false).acquire_timeout(TIMEOUT).max_connections(max_connections);
     if url.starts_with("sqlite:") {
         // A file cannot disconnect. What is known of its commits is known of one connection.
         options.idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);

@@ -12,7 +12,7 @@ use tokio::time::{Duration, Instant, sleep, timeout_at};
 use crate::{Error, postgres};
 
 /// The time for a connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time between two attempts at a server that starts, or whose connections are all taken.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -55,7 +55,7 @@ async fn encoding(connection: &mut PgConnection) -> Result<String, sqlx::Error> 
 
 /// Returns `None` as the error if the server does not answer.
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Option<sqlx::Error>> {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let mut is_first = true;
     loop {
         match timeout_at(end, options.connect()).await {

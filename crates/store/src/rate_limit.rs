@@ -80,7 +80,7 @@ impl fmt::Display for Rate {
 
 /// The rate limit after a request, as in the `X-RateLimit-*` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct LimitState {
     /// The burst.
     pub limit: u32,
     /// Whole requests left after this one.
@@ -91,10 +91,10 @@ pub struct Standing {
     pub retry_after: Option<u64>,
 }
 
-impl Standing {
+impl LimitState {
     /// The limit after a request that all replicas counted together.
     #[must_use]
-    pub fn of(rate: Rate, counted: shared::Counted) -> Self {
+    pub fn of(rate: Rate, counted: replicas::Counted) -> Self {
         let nanos = |micros: i64| micros.saturating_mul(1_000);
         standing(rate, nanos(counted.now), nanos(counted.full_at), counted.wait.map(nanos))
     }
@@ -134,7 +134,7 @@ impl RateLimits {
 
     /// Counts one request of `key`.
     #[must_use]
-    pub fn count(&self, key: &str, rate: Rate) -> Standing {
+    pub fn count(&self, key: &str, rate: Rate) -> LimitState {
         let now = self.now();
         let mut counters = self.lock();
         counters.sweep(now, MAX_CALLERS);
@@ -180,7 +180,7 @@ impl RateLimits {
 
     /// Returns the remaining requests of `key`, and counts nothing.
     #[must_use]
-    pub fn look(&self, key: &str, rate: Rate) -> Standing {
+    pub fn look(&self, key: &str, rate: Rate) -> LimitState {
         let now = self.now();
         let full_at = self.lock().full_at.get(key).map_or(now, |full_at| (*full_at).clamp(now, now + rate.window()));
         standing(rate, now, full_at, None)
@@ -224,9 +224,9 @@ impl Counters {
     }
 }
 
-fn standing(rate: Rate, now: i64, full_at: i64, wait: Option<i64>) -> Standing {
+fn standing(rate: Rate, now: i64, full_at: i64, wait: Option<i64>) -> LimitState {
     let left = (rate.window() - (full_at - now)) / rate.interval;
-    Standing {
+    LimitState {
         limit: rate.burst.get(),
         remaining: u32::try_from(left).unwrap_or_default(),
         reset: seconds_up(full_at),
@@ -260,13 +260,13 @@ mod tests {
         let (limits, hand) = limits();
         let rate = Rate::new(120, 3);
         let first = limits.count("a", rate);
-        assert_eq!(first, Standing { limit: 3, remaining: 2, reset: 1_000_001, retry_after: None });
+        assert_eq!(first, LimitState { limit: 3, remaining: 2, reset: 1_000_001, retry_after: None });
         assert_eq!(limits.count("a", rate).remaining, 1);
-        assert_eq!(limits.count("a", rate), Standing { limit: 3, remaining: 0, reset: 1_000_002, retry_after: None });
-        assert_eq!(limits.look("b", rate), Standing { limit: 3, remaining: 3, reset: 1_000_000, retry_after: None });
+        assert_eq!(limits.count("a", rate), LimitState { limit: 3, remaining: 0, reset: 1_000_002, retry_after: None });
+        assert_eq!(limits.look("b", rate), LimitState { limit: 3, remaining: 3, reset: 1_000_000, retry_after: None });
         assert_eq!(limits.look("a", rate), limits.look("a", rate), "a look is not counted");
         let refused = limits.count("a", rate);
-        assert_eq!(refused, Standing { limit: 3, remaining: 0, reset: 1_000_002, retry_after: Some(1) });
+        assert_eq!(refused, LimitState { limit: 3, remaining: 0, reset: 1_000_002, retry_after: Some(1) });
         hand.advance(TimeDelta::milliseconds(500));
         assert_eq!(limits.count("a", rate).retry_after, None);
         assert_eq!(limits.count("a", rate).retry_after, Some(1));

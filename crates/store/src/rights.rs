@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        database::{Opened, open},
+        database::{OpenDatabase, open},
         schema,
     };
 
@@ -119,7 +119,7 @@ mod tests {
             Some(Self { fresh, role, server })
         }
 
-        async fn open(&self, schema: &str) -> Opened {
+        async fn open(&self, schema: &str) -> OpenDatabase {
             let options = format!("?options=-c%20role%3D{}%20-c%20search_path%3D{schema}", self.role);
             open(&format!("{}{options}", self.fresh.url), 1).await.unwrap()
         }

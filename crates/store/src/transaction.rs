@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        database::{Opened, begin, open},
+        database::{OpenDatabase, begin, open},
         unavailable::is_unavailable,
         unit_of_work::UnitOfWork,
     };
@@ -107,7 +107,7 @@ mod tests {
     const TABLE: &str = "CREATE TABLE written (number INTEGER CHECK (number >= 0))";
 
     /// A `SQLite` file and, if the suite has a server, a `PostgreSQL` database. Each with a second opening, as of another process.
-    async fn databases(folder: &TempDir) -> Vec<(Opened, DatabaseConnection)> {
+    async fn databases(folder: &TempDir) -> Vec<(OpenDatabase, DatabaseConnection)> {
         let mut urls = vec![format!("sqlite://{}/a.sqlite?mode=rwc", folder.path().display())];
         let fresh = test_data::postgres::fresh().await;
         urls.extend(fresh.iter().map(|fresh| fresh.url.clone()));

@@ -7,7 +7,7 @@ use sea_orm::{DatabaseConnection, DbBackend, DbErr};
 use telemetry::traces::Span;
 use tokio::sync::OnceCell;
 
-use super::database::{self, Opened, Statements};
+use super::database::{self, OpenDatabase, Statements};
 
 /// A transaction that begins on first use. Dropping it without [`UnitOfWork::commit`] rolls it back.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct UnitOfWork {
 impl UnitOfWork {
     /// Creates the unit of work without beginning a transaction.
     #[must_use]
-    pub fn new(store: &Opened) -> Self {
-        let Opened { writer, statements, .. } = store.clone();
+    pub fn new(store: &OpenDatabase) -> Self {
+        let OpenDatabase { writer, statements, .. } = store.clone();
         Self { db: writer, statements, open: OnceCell::new() }
     }
 

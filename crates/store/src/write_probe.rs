@@ -15,7 +15,7 @@ const WRITE: &str = "INSERT INTO attempt (key, full_at) VALUES ('write probe', 0
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// The time for a probe. Where other writes take longer, the last result stands.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Finds out by writing whether the database takes writes. Clones share what was found.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl WriteProbe {
         }
         let at = Instant::now();
         let write = Statement::from_string(self.writer.get_database_backend(), WRITE);
-        let Ok(written) = timeout(PATIENCE, self.writer.execute_raw(write)).await else { return self.took_writes() };
+        let Ok(written) = timeout(TIMEOUT, self.writer.execute_raw(write)).await else { return self.took_writes() };
         let (took, takes_writes) = (self.took_writes(), written.is_ok());
         *self.last() = Some(Found { at, takes_writes });
         match written {

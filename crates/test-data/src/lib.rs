@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::DatabaseConnection;
 use store::{
-    database::{Opened, open},
+    database::{OpenDatabase, open},
     schema::migrate,
 };
 use uuid::Uuid;
@@ -43,7 +43,7 @@ pub fn person(name: &str) -> user::Model {
 }
 
 /// An empty database with the full schema: in memory, or on the `PostgreSQL` server of [`postgres`].
-pub async fn store() -> Opened {
+pub async fn store() -> OpenDatabase {
     if let Some(fresh) = postgres::fresh().await {
         let opened = open(&fresh.url, 2).await.unwrap();
         // The end of the test is not known here, so a later run drops the database.

@@ -7,7 +7,7 @@ use common::{
     disk,
 };
 use store::{
-    database::{self, Opened},
+    database::{self, OpenDatabase},
     postgres,
 };
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Compares the clock with that of `PostgreSQL` and that of Redis, as far as they answer. What does not answer is told elsewhere.
-pub(super) async fn clock(config: &Config, opened: Option<&Result<Opened, String>>, clock: &Clock) -> Outcome {
+pub(super) async fn clock(config: &Config, opened: Option<&Result<OpenDatabase, String>>, clock: &Clock) -> Outcome {
     let mut compared = Vec::new();
     if let Some(Ok(opened)) = opened
         && let Ok(Some(offset)) = postgres::clock_offset(&opened.writer, clock).await
@@ -29,7 +29,7 @@ pub(super) async fn clock(config: &Config, opened: Option<&Result<Opened, String
         compared.push(("PostgreSQL", offset));
     }
     if let Some(addresses) = config.redis.addresses()
-        && let Ok(offset) = clock::offset(clock, shared::time(&addresses.counters)).await
+        && let Ok(offset) = clock::offset(clock, replicas::time(&addresses.counters)).await
     {
         compared.push(("Redis", offset));
     }

@@ -9,13 +9,13 @@ use common::{clock::Clock, random::Random};
 use identity::issuer::Issuer;
 use issuer::mail::Mailer;
 use store::{
-    database::{self, Opened},
+    database::{self, OpenDatabase},
     postgres, rights, schema,
 };
 
 use self::{
     engine::{answers, engine},
-    reached::PATIENCE,
+    reached::TIMEOUT,
 };
 use super::{
     basis::mailer,
@@ -70,14 +70,14 @@ pub async fn try_settings(config: &Config, clock: &Clock, random: &Random) -> Re
 }
 
 /// Opens the database. Returns `None` if its file does not exist yet.
-async fn connect(config: &Config) -> Option<Result<Opened, String>> {
+async fn connect(config: &Config) -> Option<Result<OpenDatabase, String>> {
     match database::missing_file(&config.database_url()) {
         Some(_) => None,
         None => Some(data::connect(config).await.map_err(said)),
     }
 }
 
-async fn database(config: &Config, opened: Option<&Result<Opened, String>>) -> Outcome {
+async fn database(config: &Config, opened: Option<&Result<OpenDatabase, String>>) -> Outcome {
     let url = config.database_url();
     let Some(opened) = opened else {
         let missing = database::missing_file(&url).unwrap_or_default();
@@ -101,7 +101,7 @@ async fn database(config: &Config, opened: Option<&Result<Opened, String>>) -> O
     Ok(format!("{}: {schema}", file.unwrap_or("PostgreSQL")))
 }
 
-async fn key(config: &Config, opened: Option<&Result<Opened, String>>) -> Outcome {
+async fn key(config: &Config, opened: Option<&Result<OpenDatabase, String>>) -> Outcome {
     if configured(config).map_err(said)?.is_some() {
         return Ok("set".to_owned());
     }
@@ -123,7 +123,7 @@ async fn key(config: &Config, opened: Option<&Result<Opened, String>>) -> Outcom
 async fn redis(config: &Config) -> Outcome {
     let Some(addresses) = config.redis.addresses() else { return Ok("not set".to_owned()) };
     for (setting, url) in [("redis.url", &addresses.counters), ("redis.cache_url", &addresses.cache)] {
-        shared::probe(url).await.map_err(|error| format!("{setting}: {error}"))?;
+        replicas::probe(url).await.map_err(|error| format!("{setting}: {error}"))?;
     }
     Ok("answers".to_owned())
 }
@@ -145,7 +145,7 @@ async fn sign_in(config: &Config, http: &reqwest::Client, clock: &Clock) -> Outc
 async fn issuer(url: Option<&str>, otherwise: &str, http: &reqwest::Client, clock: &Clock) -> Outcome {
     let Some(url) = url else { return Ok(otherwise.to_owned()) };
     let issuer = Issuer::new(url, http.clone(), clock.clone()).map_err(|error| error.to_string())?;
-    let found = tokio::time::timeout(PATIENCE, issuer.metadata())
+    let found = tokio::time::timeout(TIMEOUT, issuer.metadata())
         .await
         .map_err(|_| format!("{url}: no answer in time. Start the issuer, or correct the setting"))?;
     found.map(|_| format!("{url}: its metadata are good")).map_err(|error| format!("{url}: {error}"))
@@ -167,7 +167,7 @@ async fn mail(config: &Config, clock: &Clock, random: &Random) -> Outcome {
     let Some(mailer) = mailer(&config.mail, &config.base_url(config.listen), clock, random).map_err(said)? else {
         return Ok("not set".to_owned());
     };
-    let answered = tokio::time::timeout(PATIENCE, Mailer::probe(&mailer)).await;
+    let answered = tokio::time::timeout(TIMEOUT, Mailer::probe(&mailer)).await;
     let answered = answered.map_err(|_| "mail.smtp_url: no answer in time. Correct the host and the port, and see that the network lets this machine reach them".to_owned())?;
     answered.map(|()| "the server answers".to_owned()).map_err(|error| format!("mail.smtp_url: {error}"))
 }

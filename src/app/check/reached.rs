@@ -6,14 +6,14 @@ use reqwest::{RequestBuilder, Response};
 use url::Url;
 
 /// The time for an answer of another server.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends a request. Returns any answer.
 ///
 /// # Errors
 /// The reason why there is none, with what mends it.
 pub(super) async fn send(request: RequestBuilder) -> Result<Response, String> {
-    request.timeout(PATIENCE).send().await.map_err(|error| reason(&error))
+    request.timeout(TIMEOUT).send().await.map_err(|error| reason(&error))
 }
 
 /// The host of a URL.
@@ -33,7 +33,7 @@ fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         format!(
             "no answer within {} s: look for a firewall, or for a router that does not lead back to itself",
-            PATIENCE.as_secs()
+            TIMEOUT.as_secs()
         )
     } else if is("dns error") {
         format!("this machine does not find its name ({last}): correct the name, or its DNS record")

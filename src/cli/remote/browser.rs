@@ -19,7 +19,7 @@ use super::{
 use crate::cli::terminal::{Text, is_watched, note};
 
 /// The time for a person to sign in.
-const PATIENCE: Duration = Duration::from_mins(10);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 const PATH: &str = "/callback";
 
@@ -61,7 +61,7 @@ pub async fn sign_in(
         }
         Err(RemoteError::TimedOut)
     };
-    let code = tokio::time::timeout(PATIENCE, code).await.unwrap_or(Err(RemoteError::TimedOut));
+    let code = tokio::time::timeout(TIMEOUT, code).await.unwrap_or(Err(RemoteError::TimedOut));
     // Later requests find the channel closed, and are answered at once.
     drop(arrived);
     let tokens = attempt.exchange(&code?, issuer, http).await;

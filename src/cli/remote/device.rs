@@ -22,7 +22,7 @@ const INTERVAL: u64 = 5;
 /// The most seconds between two polls that the issuer may ask for.
 const LONGEST_INTERVAL: u64 = 60;
 /// The longest time to wait for a person, whatever the issuer says.
-const PATIENCE: u64 = 30 * 60;
+const TIMEOUT: u64 = 30 * 60;
 
 /// The answer of the device authorization endpoint.
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ pub async fn sign_in(
             quoted(&codes.verification_uri)
         )));
     }
-    let lasts = Duration::from_secs(codes.expires_in.min(PATIENCE));
+    let lasts = Duration::from_secs(codes.expires_in.min(TIMEOUT));
     let (minutes, code) = (lasts.as_secs().div_ceil(60), short(&codes.user_code));
     let invitation =
         format!("Open this address in a browser of any machine within {minutes} minutes, and enter the code {code}:");

@@ -14,7 +14,7 @@ use super::{
 use crate::{cli::terminal::Text, config::Config};
 
 /// The time for the server to end the access.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Options of `logout`.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub async fn logout(options: &Logout, config: &Config) -> Result<Text, RemoteErr
     let mut stored = SignIns::lock()?;
     let Some(sign_in) = stored.of(&base_url) else { return Ok(nothing(&base_url, &stored)) };
     let ended = match options.server.secure_url(config) {
-        Ok(base_url) => timeout(PATIENCE, end(&base_url, &sign_in)).await,
+        Ok(base_url) => timeout(TIMEOUT, end(&base_url, &sign_in)).await,
         Err(insecure) => Ok(Err(insecure)),
     };
     let ended = ended.unwrap_or_else(|_| Err(RemoteError::Failed("no answer in time".to_owned())));

@@ -31,7 +31,7 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The longest time that a list may still be read.
-const PATIENCE: Duration = Duration::from_mins(15);
+const TIMEOUT: Duration = Duration::from_mins(15);
 
 /// The most properties in one answer.
 const PAGE: usize = 1_000;
@@ -110,7 +110,7 @@ const NOBODYS: &str =
 pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, RemoteError> {
     let progress = terminal::Progress::new();
     let mut all = Vec::new();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let mut query = BTreeMap::from([("limit", PAGE.to_string()), ("offset", all.len().to_string())]);
         query.insert("headline", headlines.to_string());
@@ -119,7 +119,7 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
         if let Some(Progress { read, still_reading }) = meta.progress.filter(|progress| progress.still_reading > 0) {
             progress.say(&format!("reading: {read} of {} sites", read.saturating_add(still_reading)));
             if Instant::now() > end {
-                let minutes = PATIENCE.as_secs() / 60;
+                let minutes = TIMEOUT.as_secs() / 60;
                 return Err(RemoteError::Failed(format!(
                     "{still_reading} sites are still being read after {minutes} minutes: ask again later"
                 )));

@@ -8,7 +8,7 @@ mod view;
 use std::sync::Arc;
 
 use common::{base_url::BaseUrl, random::Random};
-use store::database::Opened;
+use store::database::OpenDatabase;
 
 use crate::{config::Config, services::analyses::search_data::SearchData};
 
@@ -24,7 +24,7 @@ pub const CALLBACK: &str = "/account/search/callback";
 #[derive(Clone)]
 pub struct SearchConnections {
     search: SearchData,
-    store: Opened,
+    store: OpenDatabase,
     random: Random,
     config: Arc<Config>,
     redirect_uri: String,
@@ -34,7 +34,13 @@ pub struct SearchConnections {
 impl SearchConnections {
     /// Connects accounts for the service at `base_url`.
     #[must_use]
-    pub fn new(search: SearchData, store: Opened, random: Random, config: Arc<Config>, base_url: &BaseUrl) -> Self {
+    pub fn new(
+        search: SearchData,
+        store: OpenDatabase,
+        random: Random,
+        config: Arc<Config>,
+        base_url: &BaseUrl,
+    ) -> Self {
         let redirect_uri = base_url.join(CALLBACK);
         Self { search, store, random, config, redirect_uri, syncs: syncs::Syncs::default() }
     }

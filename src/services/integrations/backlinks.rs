@@ -41,7 +41,7 @@ impl Integrations {
         let mut data = Backlinks {
             target: target.host,
             includes_subdomains: target.subdomains,
-            rank_scale: self.desk.provider(opened.provider).rank_scale(),
+            rank_scale: self.paid_answers.provider(opened.provider).rank_scale(),
             summary: None,
             links: None,
             domains: None,

@@ -6,7 +6,7 @@ use api::{
     privacy::AuditAction,
 };
 use entity::provider_connection::CredentialsState;
-use seo::{AccountRefusal, Amount, Credentials, Exhausted, SeoError, Standing};
+use seo::{AccountRefusal, AccountState, Amount, Credentials, Exhausted, SeoError};
 
 use super::{
     Integrations, explain,
@@ -25,14 +25,14 @@ const MAX_UNKNOWN_PER_HOUR: u32 = 5;
 pub struct Checked {
     provider: Provider,
     credentials: Credentials,
-    standing: Standing,
+    standing: AccountState,
 }
 
 /// The result of a test of stored credentials.
 pub struct Tested {
     row: entity::provider_connection::Model,
     state: CredentialsState,
-    standing: Option<Standing>,
+    standing: Option<AccountState>,
 }
 
 impl Integrations {
@@ -57,7 +57,7 @@ impl Integrations {
             );
             return Err(Error::TooMany(allowed, retry_after));
         }
-        let standing = self.desk.provider(provider).account(&credentials).await;
+        let standing = self.paid_answers.provider(provider).account(&credentials).await;
         if !matches!(standing, Err(SeoError::Refused(AccountRefusal::Wrong))) {
             self.failures.uncount(&key, rate);
         }
@@ -84,7 +84,7 @@ impl Integrations {
         let row = store::one_of_user(&self.search.db, member.user.id, provider).await?;
         let row = row.ok_or(Error::ProviderNotConnected)?;
         let credentials = store::credentials(&self.search.secrets, &row)?;
-        let outcome = self.desk.provider(provider).account(&credentials).await;
+        let outcome = self.paid_answers.provider(provider).account(&credentials).await;
         Ok(Tested { row, state: state_of(&outcome), standing: outcome.ok() })
     }
 
@@ -105,7 +105,7 @@ impl Integrations {
     /// Deletes credentials, if there are any, and drops their cached answers.
     pub async fn disconnect(&self, change: &MemberChange, provider: Provider) -> Result<(), Error> {
         if let Some(connection) = store::delete(change, provider).await? {
-            self.desk.forget(connection);
+            self.paid_answers.forget(connection);
             change.note(noted(change, AuditAction::ProviderDisconnected, provider)).await?;
         }
         Ok(())
@@ -120,11 +120,11 @@ fn noted(change: &MemberChange, action: AuditAction, provider: Provider) -> Even
     })
 }
 
-fn is_exhausted(standing: Standing) -> bool {
+fn is_exhausted(standing: AccountState) -> bool {
     standing.balance.is_some_and(|balance| balance <= Amount::ZERO)
 }
 
-fn state_of(outcome: &Result<Standing, SeoError>) -> CredentialsState {
+fn state_of(outcome: &Result<AccountState, SeoError>) -> CredentialsState {
     match outcome {
         Ok(standing) if is_exhausted(*standing) => CredentialsState::OutOfCredit,
         Ok(_) => CredentialsState::Ok,

@@ -19,7 +19,7 @@ use api::{
 };
 use chrono::{DateTime, Utc};
 use futures_util::future::try_join_all;
-use seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError};
+use seo::{Amount, Credentials, Field, Given, Holder, PaidAnswers, Question, SeoError};
 use telemetry::providers::ProviderMeters;
 
 use super::{analyses::search_data::SearchData, users::Member};
@@ -36,10 +36,10 @@ const FAULT_RETRY: u64 = 60;
 #[derive(Clone)]
 pub struct Integrations {
     /// Asks the providers.
-    pub desk: Desk,
+    pub paid_answers: PaidAnswers,
     /// Search data, the database, and the key of stored secrets.
     pub search: SearchData,
-    /// Counts the requests that the desk sends.
+    /// Counts the requests to providers.
     pub meters: ProviderMeters,
     /// Counts credentials that a provider does not know, by person. It is on even if `rate_limit.enabled` is false.
     pub failures: Arc<RateLimits>,
@@ -86,11 +86,11 @@ impl Integrations {
     /// Asks all questions of a request side by side, once it is certain that none of them is refused before it is asked. What was paid
     /// for before another question failed stays in the cache.
     async fn ask(&self, opened: &Opened, questions: Vec<Question>) -> Result<Answers, Error> {
-        let provider = self.desk.provider(opened.provider);
+        let provider = self.paid_answers.provider(opened.provider);
         questions.iter().try_for_each(|question| provider.check(question)).map_err(|error| explain(&error))?;
         let asked = questions
             .into_iter()
-            .map(|question| self.desk.ask(opened.provider, &opened.holder, &opened.credentials, question));
+            .map(|question| self.paid_answers.ask(opened.provider, &opened.holder, &opened.credentials, question));
         Ok(Answers { given: try_join_all(asked).await.map_err(|error| explain(&error))? })
     }
 

@@ -36,7 +36,7 @@ impl Integrations {
     ) -> Result<KeywordResearchAnswer, Error> {
         let asked_country = params.country.as_ref().map(|code| known_country(&code.0)).transpose()?;
         let opened = self.open(member, params.provider).await?;
-        let provider = self.desk.provider(opened.provider).clone();
+        let provider = self.paid_answers.provider(opened.provider).clone();
         let (country, country_from) = match asked_country {
             Some(country) => (country, CountrySource::Parameter),
             None => largest(&own_countries(&self.search, access).await?),

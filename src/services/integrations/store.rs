@@ -10,7 +10,7 @@ use sea_orm::{
     ConnectionTrait, EntityTrait as _, IntoActiveModel as _, ModelTrait as _, QueryFilter as _,
     sea_query::{Expr, ExprTrait as _},
 };
-use seo::{Amount, Credentials, Holder, Standing};
+use seo::{AccountState, Amount, Credentials, Holder};
 use store::{
     resealing::{self, SealedColumn},
     transaction::Transaction,
@@ -106,7 +106,7 @@ pub(super) async fn delete(change: &MemberChange, provider: Provider) -> Result<
 pub(super) struct Seen {
     pub state: CredentialsState,
     /// The standing of the account, if it was asked for.
-    pub standing: Option<Standing>,
+    pub standing: Option<AccountState>,
     /// The charge.
     pub spent: Amount,
 }

@@ -6,7 +6,7 @@ use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, DbBackend, EntityTrait as _, QueryFilter as _, QueryOrder as _,
     QuerySelect as _, sea_query::LockType,
 };
-use store::{database, remains, transaction::Transaction};
+use store::{database, erasure, transaction::Transaction};
 use uuid::Uuid;
 
 use super::{
@@ -55,7 +55,7 @@ impl Privacy {
             }
         }
         self.departures.note(&tx, &user.issuer, &user.subject, now).await?;
-        remains::mark(&tx).await?;
+        erasure::mark(&tx).await?;
         tx.commit().await?;
         Ok(Some(Gone { accounts, properties, providers }))
     }

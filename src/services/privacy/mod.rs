@@ -13,7 +13,7 @@ use entity::user;
 use futures_util::stream::BoxStream;
 use identity::{departures::Departures, token::Verifier};
 use sea_orm::{DbErr, RuntimeErr};
-use store::remains;
+use store::erasure;
 use telemetry::traces::Current;
 use uuid::Uuid;
 
@@ -85,10 +85,10 @@ impl Privacy {
         }
         self.search.answers.forget(&gone.properties);
         for connection in gone.providers {
-            self.integrations.desk.forget(connection);
+            self.integrations.paid_answers.forget(connection);
         }
         self.verifier.forget(&user.issuer, &user.subject);
-        match remains::empty_log(&self.search.writer).await {
+        match erasure::empty_log(&self.search.writer).await {
             Ok(true) => {}
             // The next sweep tries again.
             Ok(false) => tracing::info!("the write-ahead log is being read, and still holds what was deleted"),

@@ -31,7 +31,7 @@ use crate::{
             warnings::data_incidents,
             windows::{last_days, oldest_day},
         },
-        patience::PATIENCE,
+        patience::TIMEOUT,
         users::Member,
     },
 };
@@ -122,7 +122,7 @@ struct Entries {
 impl Entries {
     /// Reads the headlines of properties.
     async fn read(search: &SearchData, listed: Vec<ListedProperty>, params: HeadlineParams) -> Self {
-        let read = recent::read(search, &listed, headline_span(params.days.0), PATIENCE).await;
+        let read = recent::read(search, &listed, headline_span(params.days.0), TIMEOUT).await;
         let UnreadCounts { still_reading, refused, locked, disconnected } = UnreadCounts::of(&read);
         let progress = ReadingProgress {
             read: read.iter().flatten().count() as u64,

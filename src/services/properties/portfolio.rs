@@ -33,7 +33,7 @@ use crate::{
             warnings::data_incidents,
             windows::{last_days, named, oldest_day},
         },
-        patience::PATIENCE,
+        patience::TIMEOUT,
         users::Member,
     },
 };
@@ -123,7 +123,7 @@ struct Sorted {
 
 impl Sorted {
     async fn read(search: &SearchData, listed: Vec<ListedProperty>, span: u32) -> Self {
-        let days = recent::read(search, &listed, span, PATIENCE).await;
+        let days = recent::read(search, &listed, span, TIMEOUT).await;
         let addresses: Vec<&str> = listed.iter().map(|listed| listed.property.site_url.as_str()).collect();
         let names = sites::among(&addresses);
         let mut sorted = Self { unread: UnreadCounts::of(&days), ..Self::default() };

@@ -12,9 +12,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{clock::Clock, digest::sha256_hex, mail_address, random::Random};
 use entity::user::{self, Plan, PlanState};
 use identity::{
-    Claims, Users,
+    Claims, Users, audit_notes,
     departures::{self, Departures},
-    trail,
 };
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, IntoActiveModel,
@@ -110,7 +109,7 @@ impl StoredUsers {
         let is_new = insert_if_new(&tx, row).await?;
         let person = find(&tx, claims).await?;
         if let Some(person) = person.as_ref().filter(|_| is_new) {
-            trail::note_earlier(&tx, person, |at| self.random.id(at)).await?;
+            audit_notes::note_earlier(&tx, person, |at| self.random.id(at)).await?;
         }
         tx.commit().await?;
         match person {

@@ -15,7 +15,7 @@ use sea_orm::{
     ActiveValue::Set, ColumnTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter, QueryOrder, SqlErr,
     sea_query::Expr,
 };
-use store::{Error, database, remains, transaction::Transaction};
+use store::{Error, database, erasure, transaction::Transaction};
 
 use super::{
     ending::{end_everything, end_links},
@@ -141,7 +141,7 @@ impl Operator {
         Entity::delete_by_id(account.id).exec(&tx).await?;
         end_everything(&tx, &account.id.to_string(), None, self.now).await?;
         end_gifts(&tx, &account.id.to_string()).await?;
-        remains::mark(&tx).await?;
+        erasure::mark(&tx).await?;
         tx.commit().await?;
         Ok(account)
     }

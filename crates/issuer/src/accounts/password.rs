@@ -31,7 +31,7 @@ static TURNS: LazyLock<Turns> = LazyLock::new(|| {
 });
 
 /// Time to wait for a turn. Beyond it, the service is busy with other people's passwords.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Stands for the password of an account that does not exist or has none: the same work, and no password matches it.
 const NOBODYS: &str =
@@ -141,7 +141,7 @@ async fn in_turn<T: Send + 'static>(
     queue: Queue,
     work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
 ) -> Result<T, PasswordError> {
-    let turn = timeout(PATIENCE, TURNS.take(queue)).await.map_err(|_| PasswordError::Busy)??;
+    let turn = timeout(TIMEOUT, TURNS.take(queue)).await.map_err(|_| PasswordError::Busy)??;
     let done = tokio::task::spawn_blocking(move || {
         // Held until the work is done, even if the caller no longer waits.
         let _turn = turn;

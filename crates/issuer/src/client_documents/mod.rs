@@ -39,7 +39,7 @@ const MAX_FETCHES: usize = 32;
 /// Fetches of one network under way at once, so that slow servers of one person do not keep others waiting.
 const MAX_FETCHES_PER_NETWORK: usize = 4;
 /// Time to wait until a fetch may begin.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of kept documents.
 const MAX_KEPT: usize = 1_000;
 const BUSY: Unreadable = Unreadable("Too many applications are looked up at the moment. Try again in a minute.");
@@ -135,7 +135,7 @@ impl ClientDocuments {
 
 impl Documents {
     async fn read(&self, id: &Identifier) -> Result<(Moment, Client), Unreadable> {
-        let permit = tokio::time::timeout(PATIENCE, self.fetches.acquire()).await;
+        let permit = tokio::time::timeout(TIMEOUT, self.fetches.acquire()).await;
         let Ok(Ok(_permit)) = permit else { return Err(BUSY) };
         let (headers, bytes) = fetch::fetch(&self.http, id).await?;
         let client = document::read(id.url().as_str(), &bytes)?;

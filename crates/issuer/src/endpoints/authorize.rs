@@ -5,10 +5,10 @@ use common::addresses::ClientAddress;
 use poem::{Body, Request, Response, handler, http::HeaderMap, web::Data};
 
 use super::{
-    asked::{ValidRequest, address_of},
     consent, form,
     page::{self, redirect},
     sign_in,
+    valid_request::{ValidRequest, address_of},
 };
 use crate::{
     IdentityProvider,

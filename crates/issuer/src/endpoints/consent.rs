@@ -10,7 +10,7 @@ use pages::page::{
 use poem::{Request, Response};
 use url::Url;
 
-use super::asked::ValidRequest;
+use super::valid_request::ValidRequest;
 use crate::{IdentityProvider, consents::held, request::ReturnAddress, response::OAuthError, sessions::SignedIn};
 
 /// Shows the page.

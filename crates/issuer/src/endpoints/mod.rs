@@ -1,16 +1,15 @@
 //! The HTTP endpoints of the issuer, one per file.
 
-mod asked;
 mod authorize;
 mod change_password;
 mod client_authentication;
 mod consent;
 mod device;
 mod device_authorization;
-mod elsewhere;
 mod forgotten;
 mod form;
 mod metadata;
+mod other_provider;
 mod page;
 mod refuse;
 pub(super) mod registration;
@@ -20,6 +19,7 @@ mod sign_in;
 mod token;
 mod trouble;
 mod userinfo;
+mod valid_request;
 
 use pages::{
     own_host::on_own_host,
@@ -60,7 +60,7 @@ impl IdentityProvider {
         ];
         let (asking, ask) = page(device_authorization::PATH, post(device_authorization::ask));
         let endpoints = endpoints.into_iter().chain(registration);
-        let back = self.upstream.as_ref().map(|_| page(upstream::CALLBACK, get(elsewhere::come_back)));
+        let back = self.upstream.as_ref().map(|_| page(upstream::CALLBACK, get(other_provider::come_back)));
         let paths = endpoints.fold(paths, |paths, (path, methods, endpoint)| paths.at(path, methods, endpoint));
         let paths = pages.into_iter().fold(paths, |paths, (path, page)| paths.at(path, "GET, HEAD, POST", page));
         let paths = paths.at(asking, "POST", ask);

@@ -5,9 +5,9 @@ use pages::{client_address::client_address, cookie};
 use poem::{Request, Response};
 
 use super::{
-    asked::ValidRequest,
     consent,
     page::{Problem, notice, redirect, titled},
+    valid_request::ValidRequest,
 };
 use crate::{
     IdentityProvider,

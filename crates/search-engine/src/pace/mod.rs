@@ -213,7 +213,7 @@ pub struct Permit {
 impl Pacer {
     /// Creates a pacer without requests. Replicas that share gates keep the pace together.
     #[must_use]
-    pub fn new(pace: Pace, shared: Option<shared::Gates>) -> Self {
+    pub fn new(pace: Pace, shared: Option<replicas::Gates>) -> Self {
         let state = Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None, busy: HashMap::new() }));
         let meter = PaceMeter::new(Lane::ALL.map(Lane::name));
         Self { state, together: shared.map(|shared| Together::new(shared, pace)), meter }

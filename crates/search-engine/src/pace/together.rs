@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use shared::{Entry, Gate, Gates as SharedGates, Most, Passed};
+use replicas::{Entry, Gate, Gates as SharedGates, Most, Passed};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{

@@ -10,8 +10,8 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::clock::{Clock, Moment};
+use replicas::Notices;
 use serde::{Deserialize, Serialize};
-use shared::News;
 use uuid::Uuid;
 
 use super::{
@@ -69,16 +69,16 @@ type All = HashMap<Uuid, Record>;
 pub(super) struct Records {
     all: Arc<Mutex<All>>,
     clock: Clock,
-    news: Option<News>,
+    notices: Option<Notices>,
 }
 
 impl Records {
-    /// Records that are told to other replicas through `news`, and heard of them.
-    pub fn sharing(news: Option<News>, clock: Clock) -> Self {
+    /// Records that are told to other replicas through `notices`, and heard of them.
+    pub fn sharing(notices: Option<Notices>, clock: Clock) -> Self {
         let all: Arc<Mutex<All>> = Arc::default();
-        if let Some(news) = &news {
+        if let Some(notices) = &notices {
             let (heard, clock) = (Arc::downgrade(&all), clock.clone());
-            news.listen(move |event| {
+            notices.listen(move |event| {
                 let Some(all) = heard.upgrade() else { return false };
                 // One of another version is skipped.
                 if let Ok(event) = serde_json::from_slice(event) {
@@ -88,7 +88,7 @@ impl Records {
                 true
             });
         }
-        Self { all, clock, news }
+        Self { all, clock, notices }
     }
 
     /// Records the outcome of a request. `of_question` is true for a question about a site.
@@ -168,10 +168,10 @@ impl Records {
     }
 
     fn tell(&self, account: Uuid, at: Moment, what: What) {
-        if let Some(news) = &self.news
+        if let Some(notices) = &self.notices
             && let Ok(event) = serde_json::to_vec(&Event { account, at: at.wall(), what })
         {
-            news.tell(&event);
+            notices.tell(&event);
         }
     }
 

@@ -155,7 +155,7 @@ fn the_longest_pause_of_a_refused_site_counts_until_it_is_allowed_later() {
     receive(&records, vec![(110, refused(0, 120))]);
     assert_eq!(wait(), Some(Duration::from_secs(110)));
     receive(&records, vec![(100, refused(100, 60))]);
-    assert_eq!(wait(), Some(Duration::from_secs(110)), "its own news come late");
+    assert_eq!(wait(), Some(Duration::from_secs(110)), "its own notices come late");
     receive(&records, vec![(109, allowed())]);
     assert_eq!(wait(), Some(Duration::from_secs(110)));
     receive(&records, vec![(110, allowed())]);

@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 use super::{
-    AccountRefusal, Amount, Country, Credentials, Paid, Provider, Question, SeoError, Standing, json,
+    AccountRefusal, AccountState, Amount, Country, Credentials, Paid, Provider, Question, SeoError, json,
     wire::{Price, Wire},
 };
 
@@ -82,11 +82,11 @@ impl Provider for ProviderA {
         keyword.chars().count() <= 80 && keyword.split_whitespace().count() <= 10
     }
 
-    async fn account(&self, credentials: &Credentials) -> Result<Standing, SeoError> {
+    async fn account(&self, credentials: &Credentials) -> Result<AccountState, SeoError> {
         let task = Task { path: "appendix/user_data", fields: Value::Null };
         let found = |result: Option<&Value>| {
             let account = result?.get(0)?.as_object()?;
-            Some(Standing { balance: account.get("money").and_then(|money| Amount::of(&money["balance"])) })
+            Some(AccountState { balance: account.get("money").and_then(|money| Amount::of(&money["balance"])) })
         };
         Ok(self.call(credentials, Price::Free, &task, found).await?.found)
     }

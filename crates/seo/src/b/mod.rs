@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use self::codes::Done;
 use super::{
-    AccountRefusal, Amount, Country, Credentials, Exhausted, Field, Findings, Page, Paid, Provider, Question, SeoError,
-    Standing, Summary,
+    AccountRefusal, AccountState, Amount, Country, Credentials, Exhausted, Field, Findings, Page, Paid, Provider,
+    Question, SeoError, Summary,
     wire::{Price, Wire},
 };
 
@@ -59,7 +59,7 @@ impl ProviderB {
         match self.call(credentials, Price::Money, query, found).await {
             Err(error @ (SeoError::Refused(AccountRefusal::WithoutPlan) | SeoError::RateLimited { .. })) => {
                 Err(match self.account(credentials).await {
-                    Ok(Standing { balance: Some(Amount::ZERO) }) => SeoError::OutOfCredit(Exhausted::Balance),
+                    Ok(AccountState { balance: Some(Amount::ZERO) }) => SeoError::OutOfCredit(Exhausted::Balance),
                     Err(SeoError::Refused(AccountRefusal::Wrong)) => SeoError::Refused(AccountRefusal::Wrong),
                     _ => error,
                 })
@@ -110,12 +110,12 @@ impl Provider for ProviderB {
         !keyword.contains(',') && keyword.chars().count() <= 80
     }
 
-    async fn account(&self, credentials: &Credentials) -> Result<Standing, SeoError> {
+    async fn account(&self, credentials: &Credentials) -> Result<AccountState, SeoError> {
         let path = "subscription-info/limits-and-usage";
         let query = Query { path, key: "limits_and_usage", params: Vec::new() };
         let found = |usage: Option<&Value>| {
             let usage = usage.filter(|usage| usage.is_object())?;
-            Some(Standing { balance: balance(usage) })
+            Some(AccountState { balance: balance(usage) })
         };
         Ok(self.call(credentials, Price::Free, &query, found).await?.found)
     }

@@ -1,6 +1,6 @@
-//! Tests of the clients and the desk against a small scripted server.
+//! Tests of the clients and of paid answers against a small scripted server.
 
-mod desk;
+mod paid_answers;
 mod shapes;
 mod unlike;
 
@@ -217,7 +217,7 @@ async fn the_free_endpoint_of_provider_b_tells_an_empty_account_from_a_small_pla
         assert_eq!(b.answer(&key(), &figures(&["x"])).await, Err(error), "{status} {free_status}");
     }
     upstream.say(200, usage(Value::Null, 3));
-    assert_eq!(b.account(&key()).await, Ok(Standing { balance: None }), "without a limit");
+    assert_eq!(b.account(&key()).await, Ok(AccountState { balance: None }), "without a limit");
 }
 
 #[tokio::test]

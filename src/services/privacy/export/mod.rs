@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The time for which an export waits for another one of the same person.
-const PATIENCE: Duration = Duration::from_secs(25);
+const TIMEOUT: Duration = Duration::from_secs(25);
 /// The size in bytes from which written bytes are sent.
 const BLOCK: usize = 64 * 1024;
 
@@ -53,7 +53,7 @@ pub(super) async fn export(
     privacy: &Privacy,
     member: &Arc<Member>,
 ) -> Result<BoxStream<'static, io::Result<Bytes>>, Error> {
-    let place = timeout(PATIENCE, privacy.exports.of(member.user.id).acquire_owned()).await;
+    let place = timeout(TIMEOUT, privacy.exports.of(member.user.id).acquire_owned()).await;
     let place = place.map_err(|_| Error::Overloaded("another export of the person is being sent".to_owned()))?;
     let place = place.map_err(Error::internal)?;
     let (reader, blocks) = mpsc::channel(1);

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Time that the page waits for a sync under way. A page that reloads itself would be taken from under a screen reader.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The field of a ticked property.
 const TICK: &str = "property";
@@ -45,7 +45,7 @@ pub(super) async fn show(Data(account): Data<&Account>, request: &Request) -> Re
     };
     let shown = match named(account, &visitor, request).await {
         Ok(shown) if shown.progress == Some(Progress::Running) => {
-            account.search.connections.settled(shown.id, PATIENCE).await;
+            account.search.connections.settled(shown.id, TIMEOUT).await;
             named(account, &visitor, request).await
         }
         shown => shown,

@@ -142,7 +142,7 @@ fn a_turn_is_foretold_from_those_who_wait_before() {
 
 #[test]
 fn nobody_who_is_let_in_waits_beyond_the_deadline() {
-    const PATIENCE: Duration = Duration::from_secs(25);
+    const TIMEOUT: Duration = Duration::from_secs(25);
     let mut sim = Sim::unbounded();
     // At full speed.
     for _ in 0..40 {
@@ -157,11 +157,11 @@ fn nobody_who_is_let_in_waits_beyond_the_deadline() {
         for _ in 0..40 {
             let question = Question::unique();
             let now = sim.now;
-            if sim.turns.turn(&own(), question, now).0 > now + PATIENCE {
+            if sim.turns.turn(&own(), question, now).0 > now + TIMEOUT {
                 refused += 1;
                 continue;
             }
-            waiting.insert(sim.asked, now + PATIENCE);
+            waiting.insert(sim.asked, now + TIMEOUT);
             sim.ask(&own(), question, 1);
         }
         sim.pass(ms(1_000));

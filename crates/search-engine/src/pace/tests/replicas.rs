@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use common::{clock::Clock, random::Random, secrets::Secrets};
-use shared::{Addresses, Shared};
+use ::replicas::{Addresses, Shared};
 use tokio::time::timeout_at;
 
 use super::*;
@@ -30,7 +30,7 @@ async fn replicas(pace: Pace) -> Option<Vec<(Shared, Pacer)>> {
 }
 
 /// The longest wait of a question for its turn.
-const PATIENCE: Duration = Duration::from_secs(25);
+const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The time for an answer.
 const ANSWER: Duration = ms(100);
@@ -54,8 +54,8 @@ async fn ask(replicas: &[(Shared, Pacer)], callers: Vec<Caller>, questions: usiz
             let mut waits = Vec::new();
             while asked.fetch_add(1, Ordering::Relaxed) < questions {
                 let since = Instant::now();
-                let turn = pacer.start(account, &site, asker(), since + PATIENCE);
-                let turn = timeout_at(since + PATIENCE, turn).await;
+                let turn = pacer.start(account, &site, asker(), since + TIMEOUT);
+                let turn = timeout_at(since + TIMEOUT, turn).await;
                 waits.push((since.elapsed(), matches!(turn, Ok(Ok(_)))));
                 sleep_until(Instant::now() + answer).await;
                 if let Ok(Ok(permit)) = turn {

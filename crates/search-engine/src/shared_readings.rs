@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::compute::beside_unless;
-use shared::{Found, Readings, Urgency, Wanted};
+use replicas::{Found, Readings, Urgency, Wanted};
 
 use super::{columns, error::SearchEngineError, pace::Lane, reading::Reading, settings::Account};
 
@@ -19,7 +19,7 @@ const SMALL: usize = 32 * 1024;
 
 /// The readings of other replicas, if they share any.
 #[derive(Clone, Default)]
-pub struct Elsewhere(pub Option<Readings>);
+pub struct SharedReadings(pub Option<Readings>);
 
 /// A request, as replicas know it.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub struct Known<'r> {
     pub lane: Lane,
 }
 
-impl Elsewhere {
+impl SharedReadings {
     /// Returns the reading that another replica has or makes, or `fetch`es it for all. `expires_at` is asked when it has come.
     pub async fn once<F>(
         &self,

@@ -10,13 +10,13 @@ use crate::transaction::Transaction;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, RuntimeErr};
 use sqlx::sqlite::SqliteConnection;
 
-use super::database::PATIENCE;
+use super::database::TIMEOUT;
 
 /// The value of `user_version` in a file that is to be rewritten.
 const MARKED: i32 = 1;
 
 /// The time to wait for readers of the log. Writers wait as long.
-const SHORT_PATIENCE: Duration = Duration::from_secs(1);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Has the file rewritten by the next [`rewrite`] after this transaction.
 ///
@@ -77,9 +77,9 @@ async fn rewrite_if_marked(connection: &mut SqliteConnection) -> Result<bool, sq
 
 async fn truncate(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     let patience = |time: Duration| format!("PRAGMA busy_timeout = {}", time.as_millis());
-    sqlx::raw_sql(sqlx::AssertSqlSafe(patience(SHORT_PATIENCE))).execute(&mut *connection).await?;
+    sqlx::raw_sql(sqlx::AssertSqlSafe(patience(SHORT_TIMEOUT))).execute(&mut *connection).await?;
     let emptied = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut *connection).await;
-    sqlx::raw_sql(sqlx::AssertSqlSafe(patience(PATIENCE))).execute(&mut *connection).await?;
+    sqlx::raw_sql(sqlx::AssertSqlSafe(patience(TIMEOUT))).execute(&mut *connection).await?;
     let (is_busy, _, _): (i32, i32, i32) = emptied?;
     Ok(is_busy == 0)
 }

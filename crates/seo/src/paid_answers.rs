@@ -11,15 +11,15 @@ use common::{
     clock::Clock,
     single_flight::SingleFlight,
 };
+use replicas::{Found, Readings, Shared, Urgency, Wanted};
 use serde::{Deserialize, Serialize};
-use shared::{Found, Readings, Shared, Urgency, Wanted};
 use telemetry::traces::Current;
 use uuid::Uuid;
 
 use super::{Amount, Credentials, Findings, Paid, Provider, Question, SeoError, pauses::Pauses};
 
 /// The time for which another replica that asks may be missing before this one asks, too. The answer may have been charged.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An answer of a provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ type Came = (Arc<Reading>, bool);
 
 /// Both providers behind one cache.
 #[derive(Clone)]
-pub struct Desk {
+pub struct PaidAnswers {
     a: Arc<dyn Provider>,
     b: Arc<dyn Provider>,
     ledger: Arc<dyn Ledger>,
@@ -93,7 +93,7 @@ pub struct Desk {
     wait: Duration,
 }
 
-impl Desk {
+impl PaidAnswers {
     /// Caches answers of at most `max_bytes` in total for `ttl`. A caller waits for at most `wait`.
     #[must_use]
     pub fn new(
@@ -105,7 +105,7 @@ impl Desk {
         shared: Option<&Shared>,
     ) -> Self {
         let cache = Arc::new(ByteCache::new(max_bytes));
-        let pauses = Pauses::sharing(shared.map(|shared| shared.news("providers")), clock.clone());
+        let pauses = Pauses::sharing(shared.map(|shared| shared.notices("providers")), clock.clone());
         let (questions, shared) = (SingleFlight::lasting(), shared.map(Shared::readings));
         Self { a, b, ledger, cache, questions, shared, pauses, clock, ttl, wait }
     }
@@ -155,17 +155,18 @@ impl Desk {
                 return Ok(Given { reading, is_fresh: false });
             } else {
                 self.pauses.check(&holder.prefix())?;
-                let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
+                let (paid_answers, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
                 let trace = Current::get();
                 let outcome = questions.start(key.clone(), move |running| {
                     trace.around(async move {
                         let ask = async || {
-                            let answer = desk.provider(provider).answer(&credentials, &question).await;
-                            desk.settle(&holder, answer).await
+                            let answer = paid_answers.provider(provider).answer(&credentials, &question).await;
+                            paid_answers.settle(&holder, answer).await
                         };
-                        let (reading, asked) = desk.once(&holder, &json, ask).await?;
-                        let expires_at = desk.clock.moment().end_of(reading.read_at, desk.ttl);
-                        running.keep(|| desk.cache.put(key, reading.clone(), reading.found.bytes(), expires_at));
+                        let (reading, asked) = paid_answers.once(&holder, &json, ask).await?;
+                        let expires_at = paid_answers.clock.moment().end_of(reading.read_at, paid_answers.ttl);
+                        running
+                            .keep(|| paid_answers.cache.put(key, reading.clone(), reading.found.bytes(), expires_at));
                         Ok((reading, asked))
                     })
                 });
@@ -186,7 +187,7 @@ impl Desk {
     ) -> Result<Came, SeoError> {
         let Some(shared) = &self.shared else { return Ok((ask().await?, true)) };
         let scope = holder.scope();
-        let wanted = Wanted { scope: &scope, request: question, urgency: Urgency::Later, patience: PATIENCE };
+        let wanted = Wanted { scope: &scope, request: question, urgency: Urgency::Later, patience: TIMEOUT };
         let claim = match shared.find(&wanted).await {
             Found::Reading(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(reading) => return Ok((Arc::new(reading), false)),

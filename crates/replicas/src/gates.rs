@@ -14,9 +14,9 @@ use std::{
 use tokio::time::{Instant, sleep};
 
 use super::{
+    heartbeat::Replicas,
     link::Link,
     names::Names,
-    replicas::Replicas,
     scripts::{ADAPT, ENTER, LEAVE, micros, millis},
 };
 

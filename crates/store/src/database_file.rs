@@ -10,7 +10,7 @@ use crate::database;
 
 /// The place of a file that this process has opened.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct DatabaseFile {
     path: PathBuf,
     opened: Identity,
 }
@@ -18,7 +18,7 @@ pub struct Place {
 /// The device and the number of a file there. Both are zero where a system has none.
 type Identity = (u64, u64);
 
-impl Place {
+impl DatabaseFile {
     /// Returns the place of the file of the database at `url`, which has just been opened. Databases in memory and on `PostgreSQL` have none.
     #[must_use]
     pub fn of(url: &str) -> Option<Self> {
@@ -60,10 +60,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, moved) = (folder.path().join("own.db"), folder.path().join("moved.db"));
         let url = format!("sqlite://{}", path.display());
-        assert!(Place::of(&url).is_none(), "there is no file");
-        assert!(Place::of("sqlite::memory:").is_none() && Place::of("postgres://127.0.0.1/x").is_none());
+        assert!(DatabaseFile::of(&url).is_none(), "there is no file");
+        assert!(DatabaseFile::of("sqlite::memory:").is_none() && DatabaseFile::of("postgres://127.0.0.1/x").is_none());
         fs::write(&path, "one").unwrap();
-        let place = Place::of(&url).unwrap();
+        let place = DatabaseFile::of(&url).unwrap();
         assert!(place.is_kept() && place.folder() == Some(folder.path()));
         fs::write(&path, "other content").unwrap();
         assert!(place.is_kept());

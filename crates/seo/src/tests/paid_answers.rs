@@ -25,7 +25,7 @@ impl Ledger for Notes {
 
 struct Bench {
     upstream: Upstream,
-    desk: Desk,
+    paid_answers: PaidAnswers,
     notes: Arc<Notes>,
     hand: Hand,
 }
@@ -35,14 +35,20 @@ impl Bench {
         let (upstream, a, b) = providers().await;
         let (clock, hand) = Clock::manual(DateTime::from_timestamp(1_790_000_000, 0).unwrap());
         let notes = Arc::new(Notes::default());
-        let desk =
-            Desk::new([Arc::new(a), Arc::new(b)], notes.clone(), clock, (1 << 20, TimeDelta::hours(6)), wait, None);
-        Self { upstream, desk, notes, hand }
+        let paid_answers = PaidAnswers::new(
+            [Arc::new(a), Arc::new(b)],
+            notes.clone(),
+            clock,
+            (1 << 20, TimeDelta::hours(6)),
+            wait,
+            None,
+        );
+        Self { upstream, paid_answers, notes, hand }
     }
 
     async fn ask(&self, version: &str, keyword: &str) -> Result<Given, SeoError> {
         let holder = Holder { connection: Uuid::nil(), version: version.to_owned() };
-        self.desk.ask(Name::A, &holder, &login(), figures(&[keyword])).await
+        self.paid_answers.ask(Name::A, &holder, &login(), figures(&[keyword])).await
     }
 
     fn asked(&self) -> usize {
@@ -77,7 +83,7 @@ async fn an_answer_is_kept_for_its_credentials_and_for_a_while() {
     bench.hand.advance(TimeDelta::hours(6));
     let later = bench.ask("1", "tent").await.unwrap();
     assert!(later.is_fresh && later.reading.read_at - first.reading.read_at == TimeDelta::hours(6));
-    bench.desk.forget(Uuid::nil());
+    bench.paid_answers.forget(Uuid::nil());
     assert!(bench.ask("1", "tent").await.unwrap().is_fresh);
     let noted = bench.notes.0.lock().unwrap().clone();
     assert_eq!(noted, vec![Ok(Some(Amount(10_000))); 4]);
@@ -149,15 +155,15 @@ async fn an_answer_that_comes_after_its_credentials_are_gone_is_not_kept() {
     bench.answer();
     let gone = async {
         bench.until_asked(1).await;
-        bench.desk.forget(Uuid::nil());
+        bench.paid_answers.forget(Uuid::nil());
         turn.add_permits(1);
     };
     let (answer, ()) = tokio::join!(bench.ask("1", "tent"), gone);
     assert!(answer.is_ok(), "the caller still gets it");
-    assert_eq!(bench.desk.cache_use().entries, 0);
+    assert_eq!(bench.paid_answers.cache_use().entries, 0);
     bench.answer();
     assert!(bench.ask("1", "tent").await.unwrap().is_fresh);
-    assert_eq!(bench.desk.cache_use().entries, 1);
+    assert_eq!(bench.paid_answers.cache_use().entries, 1);
 }
 
 #[tokio::test]

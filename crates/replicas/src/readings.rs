@@ -17,9 +17,9 @@ use tokio::{
 
 use super::{
     claim::{Claim, Event, Seen, Step, Urgency, Wanting},
+    heartbeat::Replicas,
     link::Link,
     names::Names,
-    replicas::Replicas,
     scripts::{CLAIM, SWAP, millis},
     sealed::{self, VALUE},
 };

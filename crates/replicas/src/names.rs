@@ -5,8 +5,8 @@ use common::{digest::sha256_hex, secrets::Secrets};
 /// The version of the format of readings. Programs of two versions never read each other's.
 const READINGS: &str = "r1";
 
-/// The version of the format of news.
-const NEWS: &str = "n1";
+/// The version of the format of notices.
+const NOTICES: &str = "n1";
 
 /// Makes names of keys.
 #[derive(Debug, Clone)]
@@ -52,10 +52,10 @@ impl Names {
         format!("{}:replicas", self.start)
     }
 
-    /// The news about a topic.
+    /// The notices about a topic.
     #[must_use]
-    pub fn news(&self, topic: &str) -> String {
-        format!("{}:{NEWS}:{topic}", self.start)
+    pub fn notices(&self, topic: &str) -> String {
+        format!("{}:{NOTICES}:{topic}", self.start)
     }
 
     /// The counter of a caller. It names nobody.

@@ -1,4 +1,4 @@
-//! Shares readings and their claims, rate limits, the pace towards the search engine, and news between replicas, through Redis.
+//! Shares readings and their claims, rate limits, the pace towards the search engine, and notices between replicas, through Redis.
 //!
 //! Redis holds only what may vanish at any moment. Every call ends within a time limit, and `None` means that Redis is away: the
 //! caller then does by itself what it would otherwise have shared. Values are compressed and sealed, so neither a dump of Redis nor
@@ -7,13 +7,13 @@
 mod breaker;
 mod claim;
 mod gates;
+mod heartbeat;
 mod limits;
 mod link;
 mod names;
-mod news;
+mod notices;
 mod probe;
 mod readings;
-mod replicas;
 mod scripts;
 mod sealed;
 #[cfg(test)]
@@ -29,11 +29,11 @@ pub use self::{
     gates::{Entry, Gate, Gates, Most, Passed, Waiting},
     limits::{Counted, Limits},
     link::Use,
-    news::News,
+    notices::Notices,
     probe::{check_url, probe, time},
     readings::{Claimed, Found, Readings, Uses, Wanted},
 };
-use self::{link::Link, names::Names, replicas::Replicas};
+use self::{heartbeat::Replicas, link::Link, names::Names};
 
 /// The addresses of Redis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Shared {
         let shared = Self { counters, cache, names, replicas, secrets, clock };
         futures_util::join!(shared.counters.first_connection(), shared.cache.first_connection());
         shared.replicas.beat(&shared.counters, &shared.cache).await;
-        replicas::keep_beating(&shared.replicas, &shared.counters, &shared.cache);
+        heartbeat::keep_beating(&shared.replicas, &shared.counters, &shared.cache);
         Ok(shared)
     }
 
@@ -117,10 +117,10 @@ impl Shared {
         Gates::new(self.counters.clone(), self.names.clone(), self.replicas.clone())
     }
 
-    /// The news about a topic.
+    /// The notices about a topic.
     #[must_use]
-    pub fn news(&self, topic: &str) -> News {
-        News::new(self.counters.clone(), &self.names, topic, self.secrets.clone(), self.clock.clone())
+    pub fn notices(&self, topic: &str) -> Notices {
+        Notices::new(self.counters.clone(), &self.names, topic, self.secrets.clone(), self.clock.clone())
     }
 
     /// The prefix of the names of all keys in Redis. Another deployment has another one.

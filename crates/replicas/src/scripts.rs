@@ -23,9 +23,9 @@ scripts! {
     LEAVE = "leave.lua";
     /// Adapts the speed of a gate.
     ADAPT = "adapt.lua";
-    /// Adds news to a topic.
+    /// Adds notices to a topic.
     TELL = "tell.lua";
-    /// Reads news of a topic.
+    /// Reads notices of a topic.
     HEAR = "hear.lua";
     /// Notes that a replica lives.
     BEAT = "beat.lua";

@@ -8,9 +8,9 @@ use poem::{Request, Response, handler, http::StatusCode, web::Data};
 use telemetry::quoted;
 
 use super::{
-    asked::ValidRequest,
     page::{self, redirect},
     trouble::{Trouble, heading, reason},
+    valid_request::ValidRequest,
 };
 use crate::{
     IdentityProvider, clients, demo,

@@ -1,4 +1,4 @@
-//! News of one replica for the others, such as that a provider limits the rate of a holder. Each replica decides by what it knows, and
+//! Notices of one replica for the others, such as that a provider limits the rate of a holder. Each replica decides by what it knows, and
 //! hears of others within about a second.
 
 use std::{
@@ -18,17 +18,17 @@ use super::{
     sealed,
 };
 
-/// The time between two looks for news.
+/// The time between two looks for notices.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The time for which news are kept, so that a replica that starts hears them too.
+/// The time for which notices are kept, so that a replica that starts hears them too.
 const KEPT: Duration = Duration::from_hours(1);
 
-/// The number of news that a topic keeps, and that one look takes at most.
+/// The number of notices that a topic keeps, and that one look takes at most.
 const MOST: usize = 10_000;
 const AT_ONCE: usize = 1_000;
 
-/// The bytes of the largest news, and of those that one look takes at most.
+/// The bytes of the largest notices, and of those that one look takes at most.
 const LARGEST: usize = 16 * 1024;
 const BYTES: usize = 1024 * 1024;
 
@@ -38,12 +38,12 @@ const LOOKS: u32 = 60;
 /// The id before all others.
 const START: &str = "-";
 
-/// The number of news that may be on their way to Redis. Others are told to nobody.
+/// The number of notices that may be on their way to Redis. Others are told to nobody.
 const UNDER_WAY: usize = 1_000;
 
-/// News about one topic. Clones share it.
+/// Notices about one topic. Clones share it.
 #[derive(Clone)]
-pub struct News(Arc<Topic>);
+pub struct Notices(Arc<Topic>);
 
 struct Topic {
     link: Arc<Link>,
@@ -53,17 +53,17 @@ struct Topic {
     under_way: AtomicUsize,
 }
 
-impl News {
+impl Notices {
     pub(super) fn new(link: Arc<Link>, names: &Names, topic: &str, secrets: Secrets, clock: Clock) -> Self {
-        let name = names.news(topic);
+        let name = names.notices(topic);
         Self(Arc::new(Topic { link, name, secrets, clock, under_way: AtomicUsize::new(0) }))
     }
 
     /// Tells the other replicas in the background. This one hears it too.
-    pub fn tell(&self, news: &[u8]) {
+    pub fn tell(&self, notice: &[u8]) {
         let topic = self.0.clone();
         let expires_at = topic.clock.now() + KEPT;
-        let value = sealed::sealed(news, expires_at, &topic.name, &topic.secrets);
+        let value = sealed::sealed(notice, expires_at, &topic.name, &topic.secrets);
         let Some(value) = value.filter(|value| value.len() <= LARGEST) else { return };
         if topic.under_way.fetch_add(1, Ordering::Relaxed) >= UNDER_WAY {
             topic.under_way.fetch_sub(1, Ordering::Relaxed);
@@ -77,8 +77,8 @@ impl News {
         });
     }
 
-    /// Calls `hear` with all news that are kept and then with each that comes, in the order in which Redis received them, until it
-    /// returns `false` or the topic is dropped. News may come more than once.
+    /// Calls `hear` with all notices that are kept and then with each that comes, in the order in which Redis received them, until it
+    /// returns `false` or the topic is dropped. Notices may come more than once.
     pub fn listen(&self, mut hear: impl FnMut(&[u8]) -> bool + Send + 'static) {
         let topic: Weak<Topic> = Arc::downgrade(&self.0);
         tokio::spawn(async move {
@@ -94,8 +94,8 @@ impl News {
                 }
                 loop {
                     let before = last.clone();
-                    let Some(news) = topic.after(&mut last).await else { break };
-                    if !news.iter().all(|news| hear(news)) {
+                    let Some(notices) = topic.after(&mut last).await else { break };
+                    if !notices.iter().all(|notice| hear(notice)) {
                         return;
                     }
                     if last == before {
@@ -108,7 +108,7 @@ impl News {
 }
 
 impl Topic {
-    /// The news after the id `last`, which becomes that of the newest. `None` if Redis does not tell any; then the next look begins anew.
+    /// The notices after the id `last`, which becomes that of the newest. `None` if Redis does not tell any; then the next look begins anew.
     async fn after(&self, last: &mut String) -> Option<Vec<Vec<u8>>> {
         let mut script = HEAR.key(&self.name);
         script.arg(&*last).arg(AT_ONCE).arg(LARGEST).arg(BYTES);
