@@ -80,16 +80,6 @@ fn modules_that_run_on_sqlite_alone_are_there_and_say_why() {
     }
 }
 
-#[test]
-fn no_file_is_longer_than_four_hundred_lines() {
-    for folder in ["src", "crates", "api", "entity", "migration", "tests"] {
-        for (path, _) in sources(folder) {
-            let lines = fs::read_to_string(&path).unwrap().lines().count();
-            assert!(lines <= 400, "{path} has {lines} lines: small rooms are found again");
-        }
-    }
-}
-
 /// The rsa crate is vulnerable to timing attacks when it signs. `deny.toml` tolerates it because it only verifies here: `linked.rs`.
 #[test]
 fn private_keys_are_used_by_one_library() {
