@@ -28,7 +28,7 @@ pub fn table<const N: usize>(heading: [&str; N], rows: impl Iterator<Item = [Str
 
 /// Returns whether a cell holds a number, a change, or a sign that there is none.
 fn is_number(cell: &str) -> bool {
-    cell.chars().all(|c| c.is_ascii_digit() || ",.%+-–".contains(c)) || ["new", "unknown"].contains(&cell)
+    cell.chars().all(|c| c.is_ascii_digit() || ",.%+-–".contains(c)) || ["new", "lost", "unknown"].contains(&cell)
 }
 
 #[cfg(test)]

@@ -62,6 +62,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A whole number in full, or a dash where nothing was counted.
+#[must_use]
+pub fn count(number: Option<u64>) -> String {
+    number.map_or_else(dash, grouped)
+}
+
 /// The change to `now` in percent, such as `+4.2%`, or in numbers from nothing. A dash without a comparison.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     api::{Answer, Api, At},
     error::RemoteError,
-    numbers::{Day, Metrics, change, difference, grouped, sparkline},
+    numbers::{Day, Metrics, change, count, difference, grouped, sparkline},
     sites::{self, Property},
 };
 use crate::{
@@ -99,8 +99,11 @@ struct Tables {
 #[derive(Deserialize)]
 struct Row {
     key: String,
-    #[serde(flatten)]
-    now: Metrics,
+    /// Null on a row that only the comparison window has.
+    clicks: Option<u64>,
+    impressions: Option<u64>,
+    ctr: Option<f64>,
+    position: Option<f64>,
     previous: Option<Metrics>,
     presence: Option<String>,
 }
@@ -254,18 +257,20 @@ fn totals(totals: &Totals) -> Text {
 fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
     let pages = Pages::of(rows.iter().map(|row| row.key.as_str()).filter(|_| title == PAGE));
     let named = |key: &str| if title == PAGE { cut(&pages.name(key), WIDEST) } else { cut(key, WIDEST) };
+    let shown = |row: &Row| {
+        let rates = Metrics { clicks: 0, impressions: 0, ctr: row.ctr, position: row.position };
+        [named(&row.key), count(row.clicks), count(row.impressions), rates.ctr(), rates.position()]
+    };
     if !is_compared {
-        let rows = rows.iter().map(|Row { key, now, .. }| {
-            [named(key), grouped(now.clicks), grouped(now.impressions), now.ctr(), now.position()]
-        });
-        return table([title, "CLICKS", "IMPRESSIONS", "CTR", "POSITION"], rows);
+        return table([title, "CLICKS", "IMPRESSIONS", "CTR", "POSITION"], rows.iter().map(shown));
     }
-    let rows = rows.iter().map(|Row { key, now, previous, presence }| {
-        let changed = match presence.as_deref() {
-            Some(presence @ ("new" | "unknown")) => presence.to_owned(),
-            _ => change(now.clicks, previous.as_ref().map(|previous| previous.clicks)),
+    let rows = rows.iter().map(|row| {
+        let [key, clicks, impressions, ctr, position] = shown(row);
+        let changed = match row.presence.as_deref() {
+            Some(presence @ ("new" | "lost" | "unknown")) => presence.to_owned(),
+            _ => change(row.clicks.unwrap_or_default(), row.previous.as_ref().map(|previous| previous.clicks)),
         };
-        [named(key), grouped(now.clicks), changed, grouped(now.impressions), now.ctr(), now.position()]
+        [key, clicks, changed, impressions, ctr, position]
     });
     table([title, "CLICKS", "CHANGE", "IMPRESSIONS", "CTR", "POSITION"], rows)
 }

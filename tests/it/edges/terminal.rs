@@ -28,6 +28,8 @@ fn answer(mut stream: TcpStream, path: &str, own: &str, text: &str) {
         object.as_object_mut().unwrap().extend(numbers.as_object().unwrap().clone());
         object
     };
+    let gone = json!({ "key": "gone", "clicks": null, "impressions": null, "ctr": null, "position": null, "previous": numbers,
+                       "presence": "lost" });
     let body = match path {
         "/.well-known/oauth-protected-resource" => json!({ "resource": own, "authorization_servers": [own] }),
         "/.well-known/oauth-authorization-server" => json!({
@@ -53,12 +55,13 @@ fn answer(mut stream: TcpStream, path: &str, own: &str, text: &str) {
                 "totals": numbers,
                 "series": [with(json!({ "date": text }))],
                 "tables": {
-                    "queries": [with(json!({ "key": text, "presence": text }))],
+                    "queries": [with(json!({ "key": text, "presence": text })), gone],
                     "pages": [with(json!({ "key": text }))],
                 },
             },
             "meta": {
                 "window": { "startDate": "2026-11-01", "endDate": "2026-11-02" },
+                "compareWindow": { "startDate": "2026-10-30", "endDate": "2026-10-31" },
                 "coverage": {
                     "queries": { "available": false, "reason": text },
                     "pages": { "available": false, "reason": text },
@@ -113,6 +116,13 @@ fn a_long_name_ends_the_command_in_a_panic() {
             cells.collect::<Vec<_>>()
         );
     }
+}
+
+#[test]
+fn a_row_that_only_the_window_before_has_ends_the_command() {
+    let lines = printed("x", &["report", "second"]);
+    let row = ["gone", "–", "lost", "–", "–", "–"];
+    assert!(lines.iter().any(|line| line.split_whitespace().eq(row)), "{lines:#?}");
 }
 
 #[test]
