@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use api::error::ErrorBody;
 use clap::Args;
 use common::{clock::Clock, random::Random, urls::is_secure};
+use poem_openapi::types::ParseFromJSON;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 use url::Url;
 
 use super::{
@@ -17,7 +19,7 @@ use super::{
 };
 use crate::{
     app,
-    cli::terminal::{Text, note},
+    cli::terminal::{Text, note, short},
     config::Config,
 };
 
@@ -134,20 +136,11 @@ pub struct Api {
     http: reqwest::Client,
 }
 
-/// A refusal of the API.
-#[derive(Deserialize)]
-struct Refusal {
-    error: String,
-    hint: Option<String>,
-}
-
 /// An answer of the API.
-#[derive(Deserialize)]
-pub struct Answer<D, M> {
-    /// The data.
-    pub data: D,
-    /// Facts about the data.
-    pub meta: M,
+pub struct Answer {
+    /// All of it.
+    pub json: Value,
+    address: String,
 }
 
 impl Api {
@@ -199,27 +192,40 @@ impl Api {
     ///
     /// # Errors
     /// The server does not answer, or refuses with an error and a hint.
-    pub async fn get<T: DeserializeOwned>(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<T, RemoteError> {
+    pub async fn get(&self, path: &str, query: &BTreeMap<&str, String>) -> Result<Answer, RemoteError> {
+        let address = format!("{}/api{path}", self.base_url);
         let mut tries = 0;
         loop {
             tries += 1;
-            let request = self.http.get(format!("{}/api{path}", self.base_url)).query(query);
-            let request = request.bearer_auth(self.token.expose_secret());
+            let request = self.http.get(&address).query(query).bearer_auth(self.token.expose_secret());
             let answer = send_up_to(OPERATION, request).await?;
             let status = answer.status;
             if status.is_success() {
-                return answer.json();
+                return Ok(Answer { json: answer.json()?, address });
             }
             let wait = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             if let Some(wait) = wait.map(Duration::from_secs).filter(|wait| tries < TRIES && *wait <= LONGEST_WAIT) {
                 tokio::time::sleep(wait).await;
                 continue;
             }
-            let Ok(Refusal { error, hint }) = answer.json() else {
-                return Err(RemoteError::Failed(format!("{} answered {status}", self.base_url)));
-            };
-            return Err(RemoteError::Failed(hint.unwrap_or(error)));
+            return Err(RemoteError::Failed(match ErrorBody::parse_from_json(answer.json().ok()) {
+                Ok(ErrorBody { error, hint, .. }) => hint.unwrap_or(error),
+                Err(_) => format!("{} answered {status}", self.base_url),
+            }));
         }
+    }
+}
+
+impl Answer {
+    /// Reads the part at a JSON pointer. The rest may be that of an older or a newer server.
+    ///
+    /// # Errors
+    /// The part is something else.
+    pub fn part<T: ParseFromJSON>(&self, pointer: &str) -> Result<T, RemoteError> {
+        T::parse_from_json(self.json.pointer(pointer).cloned()).map_err(|error| {
+            let why = short(error.message());
+            RemoteError::Failed(format!("{} did not answer as Sightline does: {why}", self.address))
+        })
     }
 }
 

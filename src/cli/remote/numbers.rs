@@ -1,47 +1,20 @@
 //! Numbers for people on a terminal.
 
-use serde::{Deserialize, Serialize};
-
-/// Metrics of an answer.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Metrics {
-    /// Clicks.
-    pub clicks: u64,
-    /// Impressions.
-    pub impressions: u64,
-    /// Clicks by impressions.
-    pub ctr: Option<f64>,
-    /// The mean position.
-    pub position: Option<f64>,
+/// The position with one digit, or a dash without impressions.
+#[must_use]
+pub fn position(position: Option<f64>) -> String {
+    position.map_or_else(dash, |position| format!("{position:.1}"))
 }
 
-/// A day of a series.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Day {
-    /// The day.
-    pub date: String,
-    /// Its metrics.
-    #[serde(flatten)]
-    pub metrics: Metrics,
-}
-
-impl Metrics {
-    /// The position with one digit, or a dash without impressions.
-    #[must_use]
-    pub fn position(&self) -> String {
-        self.position.map_or_else(dash, |position| format!("{position:.1}"))
-    }
-
-    /// The CTR in percent, or a dash without impressions. Only nothing is `0.0%`, and only all is `100.0%`.
-    #[must_use]
-    pub fn ctr(&self) -> String {
-        let percent = |ctr: f64| match format!("{:.1}%", ctr * 100.0).as_str() {
-            "0.0%" if ctr > 0.0 => "<0.1%".to_owned(),
-            "100.0%" if ctr < 1.0 => ">99.9%".to_owned(),
-            shown => shown.to_owned(),
-        };
-        self.ctr.map_or_else(dash, percent)
-    }
+/// The CTR in percent, or a dash without impressions. Only nothing is `0.0%`, and only all is `100.0%`.
+#[must_use]
+pub fn ctr(ctr: Option<f64>) -> String {
+    let percent = |ctr: f64| match format!("{:.1}%", ctr * 100.0).as_str() {
+        "0.0%" if ctr > 0.0 => "<0.1%".to_owned(),
+        "100.0%" if ctr < 1.0 => ">99.9%".to_owned(),
+        shown => shown.to_owned(),
+    };
+    ctr.map_or_else(dash, percent)
 }
 
 fn dash() -> String {
@@ -95,11 +68,11 @@ const BARS_AT_MOST: usize = 60;
 
 /// The clicks of days as a line of bars, from nothing to the highest.
 #[must_use]
-pub fn sparkline(days: &[Day]) -> String {
+pub fn sparkline(days: &[u64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let together = days.len().div_ceil(BARS_AT_MOST).max(1);
-    let clicks = |days: &[Day]| days.iter().map(|day| u128::from(day.metrics.clicks)).sum();
-    let sums: Vec<u128> = days.chunks(together).map(clicks).collect();
+    let sum = |days: &[u64]| days.iter().copied().map(u128::from).sum();
+    let sums: Vec<u128> = days.chunks(together).map(sum).collect();
     let highest = sums.iter().copied().max().unwrap_or_default().max(1);
     sums.into_iter().map(|sum| BARS[usize::try_from(sum * 7 / highest).unwrap_or(7).min(7)]).collect()
 }
@@ -114,21 +87,17 @@ mod tests {
         assert_eq!(whole, ["0", "7", "999", "1,000", "99,950", "1,234,567"]);
         let changes = [(110, Some(100)), (95, Some(100)), (5, Some(0)), (0, Some(0)), (9_999, Some(10_000)), (5, None)];
         assert_eq!(changes.map(|(now, before)| change(now, before)), ["+10.0%", "-5.0%", "+5", "0.0%", "-0.0%", "–"]);
-        let rate = |ctr| Metrics { clicks: 0, impressions: 0, ctr: Some(ctr), position: None }.ctr();
-        assert_eq!([0.0, 0.000_4, 0.25, 0.999_6, 1.0].map(rate), ["0.0%", "<0.1%", "25.0%", ">99.9%", "100.0%"]);
+        let rates = [0.0, 0.000_4, 0.25, 0.999_6, 1.0].map(|rate| ctr(Some(rate)));
+        assert_eq!(rates, ["0.0%", "<0.1%", "25.0%", ">99.9%", "100.0%"]);
     }
 
     #[test]
     fn a_line_of_bars_goes_from_nothing_to_the_highest() {
-        let day = |clicks| Day {
-            date: String::new(),
-            metrics: Metrics { clicks, impressions: 0, ctr: None, position: None },
-        };
-        assert_eq!(sparkline(&[0, 50, 100].map(day)), "▁▄█");
-        assert_eq!(sparkline(&[0, 0].map(day)), "▁▁");
-        assert_eq!(sparkline(&[u64::MAX, 0].map(day)), "█▁");
-        assert_eq!(sparkline(&vec![day(u64::MAX); 120]), "█".repeat(60));
-        assert_eq!(sparkline(&vec![day(1); 480]).chars().count(), 60);
+        assert_eq!(sparkline(&[0, 50, 100]), "▁▄█");
+        assert_eq!(sparkline(&[0, 0]), "▁▁");
+        assert_eq!(sparkline(&[u64::MAX, 0]), "█▁");
+        assert_eq!(sparkline(&[u64::MAX; 120]), "█".repeat(60));
+        assert_eq!(sparkline(&[1; 480]).chars().count(), 60);
         assert_eq!(sparkline(&[]), "");
     }
 }

@@ -2,17 +2,20 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use api::{
+    analytics::{SeriesPoint, TableRow, Totals},
+    models::{DateRange, Presence, TableCoverage},
+};
 use chrono::{Days, NaiveDate};
 use clap::{Args, ValueEnum};
 use common::names::{pages::Pages, sites::SiteName};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     api::{Answer, Api, At},
     error::RemoteError,
-    numbers::{Day, Metrics, change, count, difference, grouped, sparkline},
-    sites::{self, Property},
+    numbers::{change, count, ctr, difference, grouped, position, sparkline},
+    sites,
 };
 use crate::{
     cli::{
@@ -75,99 +78,13 @@ pub enum Compare {
     PreviousYearSameWeekdays,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Data {
-    totals: Totals,
-    series: Vec<Day>,
-    tables: Tables,
-}
-
-#[derive(Deserialize)]
-struct Totals {
-    #[serde(flatten)]
-    now: Metrics,
-    previous: Option<Metrics>,
-}
-
-#[derive(Deserialize)]
-struct Tables {
-    queries: Vec<Row>,
-    pages: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    key: String,
-    /// Null on a row that only the comparison window has.
-    clicks: Option<u64>,
-    impressions: Option<u64>,
-    ctr: Option<f64>,
-    position: Option<f64>,
-    previous: Option<Metrics>,
-    presence: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Meta {
-    window: Window,
-    compare_window: Option<Window>,
-    coverage: Option<Coverage>,
-    #[serde(default)]
-    warnings: Vec<Warning>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Window {
-    start_date: NaiveDate,
-    end_date: NaiveDate,
-}
-
-#[derive(Deserialize)]
-struct Coverage {
-    queries: TableCoverage,
-    pages: TableCoverage,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TableCoverage {
-    available: bool,
-    reason: Option<String>,
-    known_share: Option<f64>,
-    rows_matched: Option<u64>,
-    /// True if there are more rows.
-    total_rows_capped: Option<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Warning {
-    text: String,
-    start_date: Option<NaiveDate>,
-    end_date: Option<NaiveDate>,
-}
-
-#[derive(Deserialize)]
-struct Freshness {
-    freshness: Option<Final>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Final {
-    last_final_date: Option<NaiveDate>,
-}
-
 /// Returns what `report` prints.
 ///
 /// # Errors
 /// Nobody signs in, no site or several have the name, or the server refuses or does not answer.
 pub async fn report(options: &Report, config: &Config) -> Result<Text, RemoteError> {
     let api = Api::open(&options.at, config).await?;
-    let all: Vec<Property> = sites::list(&api, false).await?;
+    let all = sites::list(&api, false).await?;
     let (site, name) = sites::chosen(&all, &options.site)?;
     let progress = Progress::new();
     progress.say(&format!("reading {name} …"));
@@ -181,93 +98,99 @@ pub async fn report(options: &Report, config: &Config) -> Result<Text, RemoteErr
     if let Some(compare) = compare.to_possible_value().filter(|_| compare != Compare::None) {
         query.insert("compare", compare.get_name().to_owned());
     }
+    let answer = api.get(&path, &query).await?;
     if options.json {
-        let answer: Value = api.get(&path, &query).await?;
-        return json(&answer).map_err(|error| RemoteError::Failed(error.to_string()));
+        return json(&answer.json).map_err(|error| RemoteError::Failed(error.to_string()));
     }
-    let Answer { data, meta }: Answer<Data, Meta> = api.get(&path, &query).await?;
-    Ok(if options.csv { csv(&data.series) } else { drawn(&name, &data, &meta) })
+    if options.csv { csv(&answer) } else { drawn(&name, &answer) }
 }
 
 /// The parameters of the last `days` final days, as the freshness of the site's data has them.
 async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static str, String>, RemoteError> {
     let totals = BTreeMap::from([("scope", "totals".to_owned())]);
-    let Answer { meta: Freshness { freshness }, .. }: Answer<Value, Freshness> = api.get(path, &totals).await?;
-    let end = freshness.and_then(|freshness| freshness.last_final_date);
+    let end: Option<NaiveDate> = api.get(path, &totals).await?.part("/meta/freshness/lastFinalDate")?;
     let start = end.and_then(|end| end.checked_sub_days(Days::new(u64::from(days) - 1)));
     let dates = [("startDate", start), ("endDate", end)].into_iter();
     Ok(dates.filter_map(|(name, date)| Some((name, date?.to_string()))).collect())
 }
 
-fn csv(series: &[Day]) -> Text {
+fn csv(answer: &Answer) -> Result<Text, RemoteError> {
+    let series: Vec<SeriesPoint> = answer.part("/data/series")?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let rows = series.iter().map(|Day { date, metrics: Metrics { clicks, impressions, ctr, position } }| {
-        format!("{},{clicks},{impressions},{},{}", short(date), number(*ctr), number(*position))
+    let rows = series.iter().map(|SeriesPoint { period, clicks, impressions, ctr, position }| {
+        format!("{},{clicks},{impressions},{},{}", period.date, number(*ctr), number(*position))
     });
-    rows.fold(Text::line("date,clicks,impressions,ctr,position"), Text::and)
+    Ok(rows.fold(Text::line("date,clicks,impressions,ctr,position"), Text::and))
 }
 
-fn drawn(name: &SiteName, data: &Data, meta: &Meta) -> Text {
-    let Window { start_date, end_date } = &meta.window;
+fn drawn(name: &SiteName, answer: &Answer) -> Result<Text, RemoteError> {
+    let DateRange { start_date, end_date } = answer.part("/meta/window")?;
     let mut heading = format!("{}, {start_date} to {end_date}", short(&name.to_string()));
-    if let Some(Window { start_date, end_date }) = &meta.compare_window {
+    let compared: Option<DateRange> = answer.part("/meta/compareWindow")?;
+    if let Some(DateRange { start_date, end_date }) = compared {
         // Writing to a string cannot fail.
         let _ = write!(heading, ", compared with {start_date} to {end_date}");
     }
-    let mut text = Text::line(heading).and("").above(totals(&data.totals));
-    text = text.and("").and(format!("{}  clicks by day", sparkline(&data.series)));
-    let (queries, pages) = meta.coverage.as_ref().map(|coverage| (&coverage.queries, &coverage.pages)).unzip();
-    let is_compared = meta.compare_window.is_some();
-    for (title, rows, coverage) in [("QUERY", &data.tables.queries, queries), (PAGE, &data.tables.pages, pages)] {
-        text = text.and("").above(rows_of(title, rows, is_compared));
-        if let Some(said) = coverage.and_then(|coverage| covered(title, rows.len(), coverage)) {
+    let mut text = Text::line(heading).and("").above(totals(&answer.part("/data/totals")?));
+    let series: Vec<SeriesPoint> = answer.part("/data/series")?;
+    let clicks: Vec<u64> = series.iter().map(|day| day.clicks).collect();
+    text = text.and("").and(format!("{}  clicks by day", sparkline(&clicks)));
+    for (title, name) in [("QUERY", "queries"), (PAGE, "pages")] {
+        let rows: Vec<TableRow> = answer.part(&format!("/data/tables/{name}"))?;
+        text = text.and("").above(rows_of(title, &rows, compared.is_some()));
+        let coverage: Option<TableCoverage> = answer.part(&format!("/meta/coverage/{name}"))?;
+        if let Some(said) = coverage.and_then(|coverage| covered(name, rows.len(), coverage)) {
             text = text.and(said);
         }
     }
-    for Warning { text: warning, start_date, end_date } in &meta.warnings {
-        let days = start_date.zip(*end_date).map(|(start, end)| format!(" ({start} to {end})")).unwrap_or_default();
-        text = text.and("").and(format!("Note{days}: {warning}"));
+    let warnings: Option<Vec<Value>> = answer.part("/meta/warnings")?;
+    for warning in warnings.iter().flatten() {
+        let field = |name: &str| warning[name].as_str();
+        let days = field("startDate").zip(field("endDate"));
+        let days = days.map(|(start, end)| format!(" ({start} to {end})")).unwrap_or_default();
+        text = text.and("").and(format!("Note{days}: {}", field("text").unwrap_or_default()));
     }
-    text
+    Ok(text)
 }
 
 /// The totals, beside those of the other window and the change if there is one.
-fn totals(totals: &Totals) -> Text {
-    let Totals { now, previous } = totals;
-    let percent = |metrics: &Metrics| metrics.ctr.map(|ctr| ctr * 100.0);
-    let Some(previous) = previous else {
+fn totals(now: &Totals) -> Text {
+    let Some(before) = &now.previous else {
         let rows = [
             ("clicks", grouped(now.clicks)),
             ("impressions", grouped(now.impressions)),
-            ("CTR", now.ctr()),
-            ("position", now.position()),
+            ("CTR", ctr(now.ctr)),
+            ("position", position(now.position)),
         ];
         return table(["", "NOW"], rows.into_iter().map(|(name, now)| [name.to_owned(), now]));
     };
+    let percent = |ctr: Option<f64>| ctr.map(|ctr| ctr * 100.0);
     let count = |name: &str, now, before| [name.to_owned(), grouped(now), grouped(before), change(now, Some(before))];
+    let places = [position(now.position), position(before.position), difference(now.position, before.position)];
+    let rates = [ctr(now.ctr), ctr(before.ctr), difference(percent(now.ctr), percent(before.ctr))];
+    let named = |name: &str, [now, before, change]: [String; 3]| [name.to_owned(), now, before, change];
     let rows = [
-        count("clicks", now.clicks, previous.clicks),
-        count("impressions", now.impressions, previous.impressions),
-        ["CTR".to_owned(), now.ctr(), previous.ctr(), difference(percent(now), percent(previous))],
-        ["position".to_owned(), now.position(), previous.position(), difference(now.position, previous.position)],
+        count("clicks", now.clicks, before.clicks),
+        count("impressions", now.impressions, before.impressions),
+        named("CTR", rates),
+        named("position", places),
     ];
     table(["", "NOW", "BEFORE", "CHANGE"], rows.into_iter())
 }
 
-fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
+fn rows_of(title: &str, rows: &[TableRow], is_compared: bool) -> Text {
     let pages = Pages::of(rows.iter().map(|row| row.key.as_str()).filter(|_| title == PAGE));
     let named = |key: &str| if title == PAGE { cut(&pages.name(key), WIDEST) } else { cut(key, WIDEST) };
-    let shown = |row: &Row| {
-        let rates = Metrics { clicks: 0, impressions: 0, ctr: row.ctr, position: row.position };
-        [named(&row.key), count(row.clicks), count(row.impressions), rates.ctr(), rates.position()]
+    let shown = |row: &TableRow| {
+        [named(&row.key), count(row.clicks), count(row.impressions), ctr(row.ctr), position(row.position)]
     };
     if !is_compared {
         return table([title, "CLICKS", "IMPRESSIONS", "CTR", "POSITION"], rows.iter().map(shown));
     }
     let rows = rows.iter().map(|row| {
         let [key, clicks, impressions, ctr, position] = shown(row);
-        let changed = match row.presence.as_deref() {
-            Some(presence @ ("new" | "lost" | "unknown")) => presence.to_owned(),
+        let changed = match row.presence {
+            Some(presence) if presence != Presence::Both => presence.name().to_owned(),
             _ => change(row.clicks.unwrap_or_default(), row.previous.as_ref().map(|previous| previous.clicks)),
         };
         [key, clicks, changed, impressions, ctr, position]
@@ -276,12 +199,11 @@ fn rows_of(title: &str, rows: &[Row], is_compared: bool) -> Text {
 }
 
 /// The number of rows, and the part of the site's clicks that all of them hold, or the reason why there are none.
-fn covered(title: &str, shown: usize, coverage: &TableCoverage) -> Option<String> {
+fn covered(rows: &str, shown: usize, coverage: TableCoverage) -> Option<String> {
     if !coverage.available {
-        return coverage.reason.clone();
+        return coverage.reason;
     }
     let known = coverage.known_share? * 100.0;
-    let rows = if title == "QUERY" { "queries" } else { "pages" };
     let at_least = if coverage.total_rows_capped == Some(true) { "at least " } else { "" };
     let all = coverage.rows_matched.map(|matched| format!("{shown} of {at_least}{} {rows}. ", grouped(matched)));
     let all = all.unwrap_or_default();

@@ -6,18 +6,19 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api::properties::{Headline, TrackedProperty};
 use clap::Args;
 use common::{
     names::sites::{SiteName, address, addresses, among, is_found_by, is_named, is_shown_as},
     plain_text::quoted,
 };
-use serde::{Deserialize, Serialize};
+use poem_openapi::types::{ParseFromJSON, ToJSON};
 use serde_json::Value;
 
 use super::{
-    api::{Answer, Api, At},
+    api::{Api, At},
     error::RemoteError,
-    numbers::{Day, Metrics, change, grouped, sparkline},
+    numbers::{change, grouped, position, sparkline},
 };
 use crate::{
     cli::{
@@ -53,42 +54,6 @@ pub struct Sites {
     pub json: bool,
 }
 
-/// A property of the list.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Property {
-    /// The id.
-    pub id: String,
-    /// The name of the property at the search engine.
-    pub site_url: String,
-    /// The short name.
-    pub name: String,
-    role: String,
-    access: String,
-    headline: Option<Headline>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Headline {
-    current: Metrics,
-    previous: Option<Metrics>,
-    series: Option<Vec<Day>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Meta {
-    has_more: bool,
-    progress: Option<Progress>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Progress {
-    read: u64,
-    still_reading: u64,
-}
-
 /// Returns what `sites` prints.
 ///
 /// # Errors
@@ -99,7 +64,7 @@ pub async fn sites(options: &Sites, config: &Config) -> Result<Text, RemoteError
         let all: Vec<Value> = list(&api, true).await?;
         return json(&all).map_err(|error| RemoteError::Failed(error.to_string()));
     }
-    let all: Vec<Property> = list(&api, true).await?;
+    let all: Vec<TrackedProperty> = list(&api, true).await?;
     Ok(if all.is_empty() { Text::line(NOBODYS) } else { drawn(&all) })
 }
 
@@ -107,7 +72,7 @@ const NOBODYS: &str =
     "There are no sites yet: connect a search account at the server's page /account, or ask for an invitation.";
 
 /// All properties of the person, once the search engine has been read for all of them if `headlines` are wanted.
-pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Result<Vec<T>, RemoteError> {
+pub async fn list<T: ParseFromJSON>(api: &Api, headlines: bool) -> Result<Vec<T>, RemoteError> {
     let progress = terminal::Progress::new();
     let mut all = Vec::new();
     let end = Instant::now() + TIMEOUT;
@@ -115,8 +80,9 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
         let mut query = BTreeMap::from([("limit", PAGE.to_string()), ("offset", all.len().to_string())]);
         query.insert("headline", headlines.to_string());
         query.insert("series", headlines.to_string());
-        let Answer { data, meta }: Answer<Vec<T>, Meta> = api.get("/properties", &query).await?;
-        if let Some(Progress { read, still_reading }) = meta.progress.filter(|progress| progress.still_reading > 0) {
+        let answer = api.get("/properties", &query).await?;
+        if let Some(still_reading @ 1..) = answer.part("/meta/progress/stillReading")? {
+            let read: u64 = answer.part("/meta/progress/read")?;
             progress.say(&format!("reading: {read} of {} sites", read.saturating_add(still_reading)));
             if Instant::now() > end {
                 let minutes = TIMEOUT.as_secs() / 60;
@@ -127,7 +93,8 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
         }
-        let is_last = !meta.has_more || data.is_empty();
+        let (data, has_more): (Vec<T>, bool) = (answer.part("/data")?, answer.part("/meta/hasMore")?);
+        let is_last = !has_more || data.is_empty();
         all.extend(data);
         if all.len() > MOST {
             return Err(RemoteError::Failed(format!("the server lists more than {MOST} sites: ask its API by pages")));
@@ -139,23 +106,25 @@ pub async fn list<T: for<'a> Deserialize<'a>>(api: &Api, headlines: bool) -> Res
 }
 
 /// The names of sites among one another.
-fn names(all: &[Property]) -> Vec<SiteName> {
+fn names(all: &[TrackedProperty]) -> Vec<SiteName> {
     let addresses: Vec<&str> = all.iter().map(|site| site.site_url.as_str()).collect();
     among(&addresses)
 }
 
-fn drawn(all: &[Property]) -> Text {
+fn drawn(all: &[TrackedProperty]) -> Text {
     let rows = all.iter().zip(names(all)).map(|(property, name)| {
-        let start = [name.to_string(), property.role.clone()];
+        let start = [name.to_string(), word(&property.role)];
         let numbers = match &property.headline {
-            Some(Headline { current, previous, series }) => [
+            Some(Headline { current, previous, series, .. }) => [
                 grouped(current.clicks),
                 change(current.clicks, previous.as_ref().map(|previous| previous.clicks)),
                 grouped(current.impressions),
-                current.position(),
-                series.as_deref().map(sparkline).unwrap_or_default(),
+                position(current.position),
+                sparkline(&series.iter().flatten().map(|day| day.metrics.clicks).collect::<Vec<_>>()),
             ],
-            None => [String::new(), String::new(), String::new(), String::new(), property.access.replace('_', " ")],
+            None => {
+                [String::new(), String::new(), String::new(), String::new(), word(&property.access).replace('_', " ")]
+            }
         };
         let [name, role] = start;
         let [clicks, change, impressions, position, days] = numbers;
@@ -164,16 +133,21 @@ fn drawn(all: &[Property]) -> Text {
     table(["SITE", "ROLE", "CLICKS", "CHANGE", "IMPRESSIONS", "POSITION", "28 DAYS"], rows)
 }
 
+/// The word of an enumeration, as answers write it.
+fn word(value: &impl ToJSON) -> String {
+    value.to_json().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
 /// The site that a person means, and its name among the others: by its id, or by what is shown of it; else by its name; else by a part of
 /// its name.
-pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, SiteName), RemoteError> {
+pub fn chosen<'a>(all: &'a [TrackedProperty], wanted: &str) -> Result<(&'a TrackedProperty, SiteName), RemoteError> {
     let wanted = wanted.trim();
     let names = names(all);
-    let having = |is_meant: &dyn Fn(&Property, &SiteName) -> bool| {
+    let having = |is_meant: &dyn Fn(&TrackedProperty, &SiteName) -> bool| {
         all.iter().zip(&names).filter(|(site, name)| is_meant(site, name)).collect::<Vec<_>>()
     };
     let part = wanted.split_once("://").map_or(wanted, |(_, rest)| rest).trim_start_matches("www.");
-    let mut found = having(&|site, name| site.id == wanted || is_shown_as(&site.site_url, name, wanted));
+    let mut found = having(&|site, name| site.id.to_string() == wanted || is_shown_as(&site.site_url, name, wanted));
     found.truncate(1);
     if found.is_empty() {
         found = having(&|site, _| address(&site.site_url) == wanted);
@@ -185,11 +159,11 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
         found = having(&|site, _| is_found_by(&site.site_url, part));
     }
     let called = addresses(&all.iter().map(|site| site.site_url.as_str()).collect::<Vec<_>>());
-    let called = |site: &Property| {
+    let called = |site: &TrackedProperty| {
         let place = all.iter().position(|other| ptr::eq(other, site));
         place.map_or_else(|| address(&site.site_url), |place| called[place].clone())
     };
-    let listed = |sites: &[&Property]| {
+    let listed = |sites: &[&TrackedProperty]| {
         let names = sites.iter().take(NAMED).map(|site| short(&called(site))).collect::<Vec<_>>().join(", ");
         let more = sites.len().saturating_sub(NAMED);
         if more == 0 { names } else { format!("{names} and {more} more (`sightline sites` lists them)") }
@@ -203,7 +177,7 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
             listed(&all.iter().collect::<Vec<_>>())
         ))),
         several => {
-            let sites: Vec<&Property> = several.iter().map(|(site, _)| *site).collect();
+            let sites: Vec<&TrackedProperty> = several.iter().map(|(site, _)| *site).collect();
             Err(RemoteError::Failed(format!("{} may be {}; name one of them", quoted(wanted), listed(&sites))))
         }
     }
@@ -212,26 +186,31 @@ pub fn chosen<'a>(all: &'a [Property], wanted: &str) -> Result<(&'a Property, Si
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use uuid::Uuid;
 
     use super::*;
 
-    fn site(name: &str) -> Property {
+    fn site(name: &str) -> TrackedProperty {
         at(&format!("sc-domain:{name}"), name)
     }
 
-    fn at(address: &str, name: &str) -> Property {
-        let site =
-            json!({ "id": format!("id-{name}"), "siteUrl": address, "name": name, "role": "owner", "access": "ok" });
-        serde_json::from_value(site).unwrap()
+    fn at(address: &str, name: &str) -> TrackedProperty {
+        let id = Uuid::from_u128(name.bytes().map(u128::from).sum());
+        let site = json!({
+            "id": id, "siteUrl": address, "name": name, "role": "owner", "favorite": false, "hidden": false, "tagIds": [],
+            "access": "ok",
+        });
+        TrackedProperty::parse_from_json(Some(site)).unwrap()
     }
 
     #[test]
     fn a_site_is_found_by_its_name_or_by_a_part_of_it() {
         let all = ["north.example", "north.example.org", "south.example"].map(site);
-        let found = |wanted| chosen(&all, wanted).map(|(site, _)| site.name.clone()).map_err(|error| error.to_string());
+        let found =
+            |wanted: &str| chosen(&all, wanted).map(|(site, _)| site.name.clone()).map_err(|error| error.to_string());
         assert_eq!(found("north.example").unwrap(), "north.example");
         assert_eq!(found("sc-domain:south.example").unwrap(), "south.example");
-        assert_eq!(found("id-south.example").unwrap(), "south.example");
+        assert_eq!(found(&all[2].id.to_string()).unwrap(), "south.example");
         assert_eq!(found("sou").unwrap(), "south.example");
         assert_eq!(found("https://www.SOUTH.example/").unwrap(), "south.example");
         assert_eq!(
