@@ -9,7 +9,7 @@ use std::{
 use analytics::coverage::Whole;
 use api::models::Window;
 use chrono::{DateTime, Utc};
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Part, Plan, Reading};
 
 use super::{daily::DaysRead, question::Settled, requests::Requests, search_data::SearchData, total};
@@ -113,10 +113,11 @@ impl<'q> Parts<'q> {
             Some((part, plan)) => search.read(site, part, plan).await,
             None => Ok(Arc::new(Reading::empty(search.last_final(site).await?.read_at))),
         };
-        // An answer awaits many readings at once. Boxing them keeps its future small.
+        // An answer awaits many readings at once. Boxing them keeps its future small. Where one fails, the others are awaited all the same: they
+        // are cached, and the next try needs fewer.
         let unread = &self.declared[self.readings.parts.len()..];
-        let read = try_join_all(unread.iter().map(|part| Box::pin(read(part)))).await?;
-        self.readings.parts.extend(read);
+        let read = join_all(unread.iter().map(|part| Box::pin(read(part)))).await;
+        self.readings.parts.extend(read.into_iter().collect::<Result<Vec<_>, _>>()?);
         Ok(&self.readings)
     }
 
