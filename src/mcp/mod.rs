@@ -10,7 +10,7 @@ mod answer;
 mod arguments;
 mod body;
 mod call;
-mod catalogue;
+pub mod catalogue;
 pub mod clean;
 mod completion;
 mod dates;
