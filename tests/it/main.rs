@@ -61,6 +61,7 @@ mod rate_limits;
 mod records;
 mod replicas;
 mod restart;
+mod rights;
 mod scopes;
 mod search_accounts;
 mod statements;

@@ -12,7 +12,7 @@ use sightline::{app, config::Config};
 use crate::support::{actor::Actor, app::TestApp, relay::Relay, whole::Whole as _};
 
 /// The values of a scrape, by name and labels.
-type Scrape = BTreeMap<String, f64>;
+pub type Scrape = BTreeMap<String, f64>;
 
 /// The media type and the body of a scrape by a reader that sends `accept`.
 async fn scraped(app: &TestApp, accept: &str) -> (String, String) {
@@ -30,7 +30,7 @@ async fn text(app: &TestApp) -> String {
     text
 }
 
-async fn scrape(app: &TestApp) -> Scrape {
+pub async fn scrape(app: &TestApp) -> Scrape {
     let text = text(app).await;
     let values = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.rsplit_once(' ').unwrap());
     values.map(|(series, value)| (series.to_owned(), value.parse().unwrap())).collect()
