@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::{
     coverage::{Documented, NOBODYS, documented},
+    rights::tools::USES,
     support::{
         actor::Actor,
         app::{TestApp, shared, start_of_test},
@@ -123,28 +124,6 @@ async fn a_missing_scope_is_told_before_anything_about_the_property() {
     assert!(seen[0].1.contains("scope=\"search:read records:write\""), "{}", seen[0].1);
 }
 
-/// Each tool with the operation that it calls.
-const TOOLS: [(&str, &str); 18] = [
-    ("list_properties", "listProperties"),
-    ("get_performance", "getPropertyPerformance"),
-    ("compare_periods", "getPropertyPerformance"),
-    ("explain_click_change", "getPropertyPerformance"),
-    ("find_cannibalization", "getPropertyCannibalization"),
-    ("find_growth_opportunities", "getPropertyGrowthOpportunities"),
-    ("get_query_insights", "getPropertyQueryInsights"),
-    ("get_countries", "listPropertyCountries"),
-    ("get_connection_health", "listSearchAccountHealth"),
-    ("add_annotation", "createPropertyAnnotation"),
-    ("research_keywords", "getPropertyKeywordResearch"),
-    ("get_backlinks", "getPropertyBacklinks"),
-    ("list_records/annotations", "listPropertyAnnotations"),
-    ("list_records/segments", "listPropertySegments"),
-    ("list_records/topic_clusters", "listPropertyTopicClusters"),
-    ("list_records/branded_keywords", "listPropertyBrandedKeywords"),
-    ("list_records/tags", "listTags"),
-    ("list_records/filter_presets", "listFilterPresets"),
-];
-
 #[tokio::test]
 async fn every_tool_needs_the_scope_of_its_operation() {
     let app = TestApp::start(|_| {}).await;
@@ -158,17 +137,15 @@ async fn every_tool_needs_the_scope_of_its_operation() {
             None => drop(offered.insert(name.to_owned())),
         }
     }
-    assert_eq!(offered, TOOLS.iter().map(|(tool, _)| (*tool).to_owned()).collect());
+    assert_eq!(offered, USES.iter().map(|used| used.0.to_owned()).collect());
     for Holder { name, actor, rights } in &holders {
         let assistant = Assistant::of(&app, actor);
-        for (tool, operation) in TOOLS {
-            let operation = operations.iter().find(|one| one.id() == operation).unwrap();
+        for used in &USES {
+            let operation = operations.iter().find(|one| one.id() == used.asks().id).unwrap();
             let needed = needed(operation).unwrap();
-            let (tool, kind) = tool.split_once('/').map_or((tool, None), |(tool, kind)| (tool, Some(kind)));
-            let arguments = json!({ "kind": kind, "nothing": 1 });
-            let arguments = if kind.is_some() { arguments } else { json!({ "nothing": 1 }) };
-            let params = json!({ "name": tool, "arguments": arguments });
-            let place = format!("{tool} {kind:?} with {name}");
+            let mut params = used.call("northmoor.example");
+            params["arguments"]["nothing"] = json!(1);
+            let place = format!("{} {} with {name}", used.0, used.1);
             for reply in [
                 assistant.ask("tools/call", params.clone()).await,
                 assistant.ask_statelessly("tools/call", params).await,
