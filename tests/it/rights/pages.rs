@@ -19,8 +19,7 @@ use crate::{
 
 /// The operations of each page of a site, of each of them that reads search data, and of those that show performance.
 const OF_A_SITE: &[&str] = &["getProperty", "listProperties"];
-const READING: &[&str] =
-    &["listPropertyBrandedKeywords", "listPropertySegments", "listPropertyTopicClusters", "listFilterPresets"];
+const READING: &[&str] = &["listPropertySegments", "listFilterPresets"];
 const PERFORMANCE: &[&str] = &["getPropertyPerformance"];
 const OVERVIEW: &[&[&str]] =
     &[OF_A_SITE, READING, PERFORMANCE, &["getPropertyTableSparklines", "listPropertyAnnotations"]];

@@ -16,7 +16,7 @@ use api::{
 };
 use search_engine::Dimension;
 
-pub use self::events::Events;
+pub(super) use self::events::Events;
 use self::parts::{BothWindows, ExplanationParts, PARTITIONS, Plans, cap_of};
 use super::{Asked, Listed, Parts, Readings, compared::Compared, search_data::SearchData, total};
 use crate::{error::Error, services::access::ReadableProperty};

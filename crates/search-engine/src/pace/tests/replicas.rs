@@ -4,8 +4,8 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use common::{clock::Clock, random::Random, secrets::Secrets};
 use ::replicas::{Addresses, Shared};
+use common::{clock::Clock, random::Random, secrets::Secrets};
 use tokio::time::timeout_at;
 
 use super::*;
