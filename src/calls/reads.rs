@@ -16,23 +16,25 @@ use api::{
     tags::Tag,
     team::TeamGrant,
 };
+use common::names::sites::SiteName;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use store::rate_limit::LimitState;
 
 use super::{Query, Visitor};
-use crate::error::Error;
-use crate::services::{
-    analyses::{cannibalization, countries, growth, performance, query_insights, shared, sparklines},
-    annotations, billing,
-    classifications::{
-        self, Shown,
-        names::{self, Names},
+use crate::{
+    error::Error,
+    services::{
+        analyses::{cannibalization, countries, growth, performance, query_insights, shared, sparklines},
+        annotations, billing,
+        classifications::{
+            self, Shown,
+            names::{self, Names},
+        },
+        filters,
+        properties::{headlines, portfolio, reference},
+        system, tags,
     },
-    filters,
-    properties::{headlines, portfolio, reference},
-    system, tags,
 };
-use common::names::sites::SiteName;
 
 impl Visitor<'_> {
     /// Calls `listProperties`.

@@ -268,14 +268,28 @@ impl Owners {
             (owner.id, owned)
         };
         let known: HashMap<Uuid, Owner> = [reader].into_iter().chain(&others).map(owner).collect();
-        let counting = known.iter().filter(|(_, owner)| owner.entitlement.tracked_properties.is_some());
-        let longer = tracked_longer(db, counting.map(|(id, _)| *id).collect()).await?;
+        let limits = known.iter().filter_map(|(id, owner)| Some((*id, owner.entitlement.tracked_properties?)));
+        let longer = tracked_longer(db, beyond(db, limits.collect()).await?).await?;
         Ok(Self { known, longer })
     }
 
     fn longer(&self, property: Uuid) -> u64 {
         self.longer.get(&property).copied().unwrap_or_default()
     }
+}
+
+/// Returns the owners who track more properties than their plan has. Most have none beyond it, and then no property has to be counted.
+async fn beyond(db: &impl ConnectionTrait, limits: HashMap<Uuid, u32>) -> Result<Vec<Uuid>, DbErr> {
+    use property::Column::{Tracked, UserId};
+    if limits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tracked =
+        property::Entity::find().select_only().column(UserId).column_as(property::Column::Id.count(), "tracked");
+    let tracked = tracked.filter(UserId.is_in(limits.keys().copied())).filter(Tracked.eq(true)).group_by(UserId);
+    let counts: Vec<(Uuid, i64)> = tracked.into_tuple().all(db).await?;
+    let is_beyond = |(owner, count): &(Uuid, i64)| limits.get(owner).is_some_and(|limit| *count > i64::from(*limit));
+    Ok(counts.into_iter().filter(is_beyond).map(|(owner, _)| owner).collect())
 }
 
 /// Returns for each tracked property of `owners` how many properties its owner has tracked for longer.
