@@ -178,7 +178,7 @@ fn read_only(options: &mut ConnectOptions) {
 }
 
 /// Opens a `SQLite` file with foreign keys, a write-ahead log that is synced before a write is acknowledged, zeros over what is deleted
-/// ([`super::remains`]), and a busy timeout.
+/// ([`super::erasure`]), and a busy timeout.
 fn file(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .foreign_keys(true)

@@ -1,6 +1,6 @@
 //! The dashboard: pages that show people their numbers. Every state of a page is an address.
 //!
-//! Pages call the operations ([`Calls`]), with the rights that every request for them needs. So they show the same numbers, to the same
+//! Pages call the operations (`src/calls/`), with the rights that every request for them needs. So they show the same numbers, to the same
 //! people. There is no other way to data here. Forms send requests through the layers of operations.
 //!
 //! Signed-in people open `/` and `/p/{id}`; readers of a share link open `/share/{token}`.
