@@ -36,6 +36,7 @@ use pages::{
     fixed::fixed,
     own_host::on_own_host,
     page::{self, Navigation, Page},
+    paths::is_at,
 };
 use poem::{
     Body, EndpointExt as _, Request, Response, Route,
@@ -117,11 +118,14 @@ pub enum Visitors<'p> {
 #[must_use]
 pub fn visitors(path: &str) -> Option<Visitors<'_>> {
     if let Some(rest) = path.strip_prefix("/share/") {
-        return Some(match rest.split_once('/') {
-            Some((token, rest)) if !rest.starts_with(address::START) => Visitors::Takers(token),
-            Some((token, _)) => Visitors::Readers(token),
-            None => Visitors::Readers(rest),
-        });
+        return match rest.split_once('/') {
+            None => Some(Visitors::Readers(rest)),
+            Some((token, rest)) if rest.starts_with(address::START) => Some(Visitors::Readers(token)),
+            Some((token, _)) => {
+                let is_file = [shared_csv::QUERIES, shared_csv::PAGES].iter().any(|file| is_at(file, path));
+                is_file.then_some(Visitors::Takers(token))
+            }
+        };
     }
     if path == SITES {
         return Some(Visitors::People(None));
@@ -381,5 +385,27 @@ async fn property(
     match waits::beside(rest, waits::judged(door.judge(asker, judged, &query))).await {
         (_, Progress::Done(Err(refusal))) => Err(refusal),
         (rest, _) => waits::announced(rest).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_below_a_link_that_is_no_page_and_no_file_counts_for_no_link() {
+        for (path, expected) in [
+            ("/share/t", Some(Visitors::Readers("t"))),
+            ("/share/t/where/country=deu/overview", Some(Visitors::Readers("t"))),
+            ("/share/t/queries.csv", Some(Visitors::Takers("t"))),
+            ("/share/t/pages.csv", Some(Visitors::Takers("t"))),
+            ("/share/t/countries.csv", None),
+            ("/share/t/queries.csv/x", None),
+            ("/p/7/queries", Some(Visitors::People(Some("7")))),
+            ("/", Some(Visitors::People(None))),
+            ("/docs", None),
+        ] {
+            assert_eq!(visitors(path), expected, "{path}");
+        }
     }
 }
