@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// The time for an operation that a tool or a page of this service calls, which have time left to say what became of it.
+/// The time limit of an operation that a tool or a page calls. It is shorter than that of their own request, so they can report its failure.
 pub const OF_CALL: Duration = Duration::from_secs(50);
 
 /// The parameters of an operation, by name.
@@ -53,7 +53,7 @@ pub struct Calls {
 #[derive(Clone, Copy)]
 pub struct Visitor<'c> {
     calls: &'c Calls,
-    /// What the layers have established about the visitor.
+    /// The request data of the page: the admission, the opened share link, the id.
     known: &'c Extensions,
 }
 

@@ -189,74 +189,33 @@ impl Visitor<'_> {
         let call = self.call("listPropertyShareLinks")?;
         call.answer(async { call.app.share_links(&call.access()?, &call.params(&[])?).await }).await
     }
+}
 
-    /// Calls `getPropertyPerformance`.
-    pub async fn performance(self, query: &Query<'_>) -> Answered<PerformanceAnswer> {
-        let call = self.call("getPropertyPerformance")?;
-        let work = async {
-            let access = call.access()?;
-            call.value(performance::performance(&call.app.search, &access, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
+/// A function for each analysis: its operation, its name, the right that it needs, and the service that prepares its answer.
+macro_rules! analyses {
+    ($($operation:literal $name:ident($right:ident) = $service:path => $answer:ty),* $(,)?) => {
+        impl Visitor<'_> {
+            $(
+                #[doc = concat!("Calls `", $operation, "`.")]
+                pub async fn $name(self, query: &Query<'_>) -> Answered<$answer> {
+                    let call = self.call($operation)?;
+                    let work = async {
+                        let right = call.$right()?;
+                        call.value($service(&call.app.search, &right, &call.params(query)?).await?).await
+                    };
+                    call.answer(work).await
+                }
+            )*
+        }
+    };
+}
 
-    /// Calls `getSharedPerformance`.
-    pub async fn shared_performance(self, query: &Query<'_>) -> Answered<SharedPerformanceAnswer> {
-        let call = self.call("getSharedPerformance")?;
-        let work = async {
-            let link = call.link()?;
-            call.value(shared::performance(&call.app.search, &link, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
-
-    /// Calls `getPropertyTableSparklines`.
-    pub async fn sparklines(self, query: &Query<'_>) -> Answered<SparklinesAnswer> {
-        let call = self.call("getPropertyTableSparklines")?;
-        let work = async {
-            let access = call.access()?;
-            call.value(sparklines::sparklines(&call.app.search, &access, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
-
-    /// Calls `getPropertyCountriesTimeseries`.
-    pub async fn countries_by_time(self, query: &Query<'_>) -> Answered<CountriesTimeseriesAnswer> {
-        let call = self.call("getPropertyCountriesTimeseries")?;
-        let work = async {
-            let access = call.access()?;
-            call.value(countries::timeseries(&call.app.search, &access, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
-
-    /// Calls `getPropertyGrowthOpportunities`.
-    pub async fn growth(self, query: &Query<'_>) -> Answered<GrowthAnswer> {
-        let call = self.call("getPropertyGrowthOpportunities")?;
-        let work = async {
-            let access = call.access()?;
-            call.value(growth::growth(&call.app.search, &access, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
-
-    /// Calls `getPropertyCannibalization`.
-    pub async fn cannibalization(self, query: &Query<'_>) -> Answered<CannibalizationAnswer> {
-        let call = self.call("getPropertyCannibalization")?;
-        let work = async {
-            let access = call.access()?;
-            call.value(cannibalization::cannibalization(&call.app.search, &access, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
-
-    /// Calls `getPropertyQueryInsights`.
-    pub async fn query_insights(self, query: &Query<'_>) -> Answered<QueryInsightsAnswer> {
-        let call = self.call("getPropertyQueryInsights")?;
-        let work = async {
-            let access = call.access()?;
-            call.value(query_insights::query_insights(&call.app.search, &access, &call.params(query)?).await?).await
-        };
-        call.answer(work).await
-    }
+analyses! {
+    "getPropertyPerformance" performance(access) = performance::performance => PerformanceAnswer,
+    "getSharedPerformance" shared_performance(link) = shared::performance => SharedPerformanceAnswer,
+    "getPropertyTableSparklines" sparklines(access) = sparklines::sparklines => SparklinesAnswer,
+    "getPropertyCountriesTimeseries" countries_by_time(access) = countries::timeseries => CountriesTimeseriesAnswer,
+    "getPropertyGrowthOpportunities" growth(access) = growth::growth => GrowthAnswer,
+    "getPropertyCannibalization" cannibalization(access) = cannibalization::cannibalization => CannibalizationAnswer,
+    "getPropertyQueryInsights" query_insights(access) = query_insights::query_insights => QueryInsightsAnswer,
 }

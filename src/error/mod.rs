@@ -14,11 +14,11 @@ use seo::{AccountRefusal, Exhausted};
 use store::unavailable;
 use uuid::Uuid;
 
-mod last;
 mod remedy;
+mod reporting;
 
-pub use self::last::{RequestId, caught, finished, unanswered, with_plans};
 pub use self::remedy::{Disconnected, Disconnection, Lack, Responsible};
+pub use self::reporting::{RequestId, caught, finished, unanswered, with_plans};
 
 /// Seconds to wait before retrying when the service is overloaded.
 const OVERLOADED_RETRY: u64 = 2;

@@ -66,7 +66,8 @@ pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut 
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// The authorization layer of the dashboard. It opens the share link of a page, and passes a refusal on to the page, which shows it.
+/// The authorization layer of the dashboard. It opens the share link of a page, and passes a refusal on to the page, which shows it. It
+/// notes the first use of a grant.
 ///
 /// # Errors
 /// The errors of the inner layers.

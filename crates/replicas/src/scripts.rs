@@ -24,9 +24,9 @@ scripts! {
     /// Adapts the speed of a gate.
     ADAPT = "adapt.lua";
     /// Adds notices to a topic.
-    TELL = "tell.lua";
+    PUBLISH = "publish.lua";
     /// Reads notices of a topic.
-    HEAR = "hear.lua";
+    POLL = "poll.lua";
     /// Notes that a replica lives.
     BEAT = "beat.lua";
 }

@@ -1,4 +1,4 @@
-//! Pauses of holders whose requests a provider refused for their rate. Replicas that share Redis tell each other.
+//! Pauses of holders whose requests a provider refused for their rate. Replicas that share Redis publish them to each other.
 
 use std::{
     collections::HashMap,
@@ -17,12 +17,12 @@ type All = HashMap<String, Known>;
 
 /// The end of a pause.
 struct Known {
-    /// As it was told, by which the same pause is known again.
+    /// The time as it was published, which identifies the pause.
     until: DateTime<Utc>,
     end: Moment,
 }
 
-/// A pause that replicas tell each other of.
+/// A pause that replicas publish to each other.
 #[derive(Serialize, Deserialize)]
 struct Pause {
     holder: String,
@@ -41,13 +41,13 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// Pauses that are told to other replicas through `notices`, and heard of them.
+    /// Pauses that replicas publish to each other through `notices`.
     pub fn sharing(notices: Option<Notices>, clock: Clock) -> Self {
         let all: Arc<Mutex<All>> = Arc::default();
         if let Some(notices) = &notices {
-            let (heard, clock) = (Arc::downgrade(&all), clock.clone());
-            notices.listen(move |pause| {
-                let Some(all) = heard.upgrade() else { return false };
+            let (kept, clock) = (Arc::downgrade(&all), clock.clone());
+            notices.subscribe(move |pause| {
+                let Some(all) = kept.upgrade() else { return false };
                 if let Ok(pause) = serde_json::from_slice(pause) {
                     let mut all = lock(&all);
                     begin(&mut all, pause, clock.moment());
@@ -64,13 +64,13 @@ impl Pauses {
         let now = self.clock.moment();
         all.retain(|_, known| !known.end.is_over(now) || now.wall() < known.until);
         let pause = Pause { holder, since: now.wall(), until: now.wall() + time };
-        let told = serde_json::to_vec(&pause);
+        let written = serde_json::to_vec(&pause);
         begin(&mut all, pause, now);
         drop(all);
         if let Some(notices) = &self.notices
-            && let Ok(pause) = told
+            && let Ok(pause) = written
         {
-            notices.tell(&pause);
+            notices.publish(&pause);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Answers that are computed once and given again until their readings change.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, io, sync::Arc};
 
 use bytes::Bytes;
 use chrono::TimeDelta;
@@ -83,7 +83,7 @@ impl Answers {
         let Prepared { key, made_of, compute } = answer;
         let compute = move || {
             let value = compute();
-            let size = serde_json::to_vec(&value).map_err(Error::internal)?.len() * BYTES_OF_VALUE;
+            let size = usize::try_from(json_len(&value)).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_VALUE);
             Ok((Arc::new(value), size))
         };
         self.kept(format!("{key} as a value"), made_of, compute).await
@@ -107,4 +107,23 @@ impl Answers {
         self.cache.put(key, Arc::new(Kept { made_of, value: value.clone() }), size, now + LIFETIME);
         Ok(value)
     }
+}
+
+/// The length of a value as JSON.
+pub(super) fn json_len(value: &impl Serialize) -> u64 {
+    struct Length(u64);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut length = Length(0);
+    // Counting cannot fail, and no answer has keys that JSON cannot represent.
+    let counted = serde_json::to_writer(&mut length, value);
+    assert!(counted.is_ok(), "a value that is not JSON: {counted:?}");
+    length.0
 }

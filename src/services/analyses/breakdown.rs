@@ -1,7 +1,5 @@
 //! Rows by any dimensions: their readings, and the answer to a question for them.
 
-use std::io;
-
 use analytics::{
     breakdown::to_row,
     coverage::{self, Known},
@@ -17,11 +15,10 @@ use api::{
     params::Echo,
 };
 use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Reading, SearchType};
-use serde::Serialize;
 
 use super::{
-    Asked, Listed, PartId, Readings, Wholes, check_has, check_order, compared::Days, per_window::PerWindow,
-    prepared::Prepared, search_data::SearchData,
+    Asked, Listed, PartId, Readings, Wholes, answers::json_len, check_has, check_order, compared::Days,
+    per_window::PerWindow, prepared::Prepared, search_data::SearchData,
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
@@ -163,29 +160,11 @@ fn within(rows: impl Iterator<Item = PerformanceRow>, max_bytes: u64) -> Vec<Per
     let mut bytes = 0;
     let fits = |row: &PerformanceRow| {
         let is_first = bytes == 0;
-        bytes += json_len(row);
+        // A comma follows.
+        bytes += json_len(row) + 1;
         is_first || bytes <= max_bytes
     };
     rows.take_while(fits).collect()
-}
-
-/// The length of a value as JSON, with a comma after it.
-fn json_len(value: &impl Serialize) -> u64 {
-    struct Length(u64);
-    impl io::Write for Length {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut length = Length(1);
-    // Counting cannot fail, and no row has keys that JSON cannot represent.
-    let counted = serde_json::to_writer(&mut length, value);
-    assert!(counted.is_ok(), "a row that is not JSON: {counted:?}");
-    length.0
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ struct Rows<T> {
     pages: T,
 }
 
-/// What is read for the analysis.
+/// The parts of the analysis, and their readings.
 struct Read {
     windows: PerWindow<Rows<PartId>>,
     wholes: Wholes,

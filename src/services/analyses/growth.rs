@@ -27,7 +27,7 @@ use crate::{error::Error, services::access::ReadableProperty};
 /// The last position on page one.
 const PAGE_ONE: u64 = 10;
 
-/// What is read for the analysis.
+/// The parts of the analysis, and their readings.
 struct Read {
     queries: PerWindow<PartId>,
     pages: PartId,

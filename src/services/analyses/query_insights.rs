@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
-/// What is read for the insights.
+/// The parts of the insights, and their readings.
 struct Read {
     /// The queries of each window.
     queries: PerWindow<PartId>,

@@ -34,7 +34,7 @@ fn dimension(table: SparklineTable) -> Dimension {
     }
 }
 
-/// What is read for the series.
+/// The parts of the series, and their readings.
 struct Read {
     /// The table, if the rows requested are its first ones.
     table: Option<PartId>,

@@ -113,21 +113,21 @@ async fn news_reach_replicas_that_live_and_those_that_start_later() {
     let listen = |shared: &crate::Shared| {
         let (told, heard) = tokio::sync::mpsc::unbounded_channel();
         let notices = shared.notices("weather");
-        notices.listen(move |event| told.send(event.to_vec()).is_ok());
+        notices.subscribe(move |event| told.send(event.to_vec()).is_ok());
         (notices, heard)
     };
     let (notices, mut heard) = listen(&other);
-    one.notices("traffic").tell(b"a jam");
-    one.notices("weather").tell(b"rain");
+    one.notices("traffic").publish(b"a jam");
+    one.notices("weather").publish(b"rain");
     assert_eq!(heard.recv().await.unwrap(), b"rain");
-    notices.tell(b"sun");
+    notices.publish(b"sun");
     assert_eq!(heard.recv().await.unwrap(), b"sun", "it hears its own");
     let later = replica(&url, &secrets).await;
     let (_news, mut heard) = listen(&later);
     assert_eq!(heard.recv().await.unwrap(), b"rain");
     assert_eq!(heard.recv().await.unwrap(), b"sun");
     let (_news, mut heard) = listen(&replica(&url, &super::secrets()).await);
-    one.notices("weather").tell(b"snow");
+    one.notices("weather").publish(b"snow");
     let nothing = tokio::time::timeout(Duration::from_secs(3), heard.recv()).await;
     assert!(nothing.is_err(), "another deployment hears nothing");
 }

@@ -1,6 +1,6 @@
 //! Records the last requests of each account: outcomes, trouble that has not ended, and refused sites.
 //!
-//! Kept in the process, because reading must not write to the database. Replicas that share Redis tell each other. An entry that is lost
+//! Kept in the process, because reading must not write to the database. Replicas that share Redis publish them to each other. An entry that is lost
 //! at a restart or unknown to another replica costs one request.
 
 use std::{
@@ -29,8 +29,8 @@ const MANY: usize = 10_000;
 /// The age of records that may be dropped.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::days(1);
 
-/// Other replicas are told of a success this long after the last one, or at once if it ends trouble.
-const TOLD_EVERY: TimeDelta = TimeDelta::minutes(1);
+/// A success is published this long after the last one, or at once if it ends trouble.
+const PUBLISHED_EVERY: TimeDelta = TimeDelta::minutes(1);
 
 #[derive(Debug, Default)]
 struct Record {
@@ -39,11 +39,11 @@ struct Record {
     at: Option<Moment>,
     trouble: Option<Trouble>,
     refusals: HashMap<String, Refusals>,
-    /// The time of the last success that other replicas were told of, or told this one of.
-    told: Option<Moment>,
+    /// The time of the last success that this replica or another published.
+    published: Option<Moment>,
 }
 
-/// An event that replicas tell each other of.
+/// An event that replicas publish to each other.
 #[derive(Debug, Serialize, Deserialize)]
 struct Event {
     account: Uuid,
@@ -73,13 +73,13 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Records that are told to other replicas through `notices`, and heard of them.
+    /// Records that replicas publish to each other through `notices`.
     pub fn sharing(notices: Option<Notices>, clock: Clock) -> Self {
         let all: Arc<Mutex<All>> = Arc::default();
         if let Some(notices) = &notices {
-            let (heard, clock) = (Arc::downgrade(&all), clock.clone());
-            notices.listen(move |event| {
-                let Some(all) = heard.upgrade() else { return false };
+            let (kept, clock) = (Arc::downgrade(&all), clock.clone());
+            notices.subscribe(move |event| {
+                let Some(all) = kept.upgrade() else { return false };
                 // One of another version is skipped.
                 if let Ok(event) = serde_json::from_slice(event) {
                     let mut all = lock(&all);
@@ -99,13 +99,14 @@ impl Records {
         let record = records.entry(account).or_default();
         let had_trouble = record.trouble.is_some();
         record.note(of_question, failed, now);
-        let is_news = failed.is_some() || had_trouble || record.told.is_none_or(|told| now.since(told) >= TOLD_EVERY);
+        let is_news =
+            failed.is_some() || had_trouble || record.published.is_none_or(|last| now.since(last) >= PUBLISHED_EVERY);
         if is_news && failed.is_none() {
-            record.told = Some(now);
+            record.published = Some(now);
         }
         drop(records);
         if is_news {
-            self.tell(account, now, What::Ended { of_question, failed });
+            self.publish(account, now, What::Ended { of_question, failed });
         }
     }
 
@@ -127,7 +128,7 @@ impl Records {
         refusals.insert(site.0.clone(), refusal);
         drop(records);
         let Refusals { since, last, pause } = refusal;
-        self.tell(account, last, What::Refused { site: site.0.clone(), since, pause });
+        self.publish(account, last, What::Refused { site: site.0.clone(), since, pause });
         refusal.stated(now)
     }
 
@@ -137,7 +138,7 @@ impl Records {
         let was_refused = records.get_mut(&account).and_then(|record| record.refusals.remove(&site.0)).is_some();
         drop(records);
         if was_refused {
-            self.tell(account, now, What::Allowed { site: site.0.clone() });
+            self.publish(account, now, What::Allowed { site: site.0.clone() });
         }
     }
 
@@ -164,14 +165,14 @@ impl Records {
         let (mut records, now) = self.lock();
         records.remove(&account);
         drop(records);
-        self.tell(account, now, What::Forgotten);
+        self.publish(account, now, What::Forgotten);
     }
 
-    fn tell(&self, account: Uuid, at: Moment, what: What) {
+    fn publish(&self, account: Uuid, at: Moment, what: What) {
         if let Some(notices) = &self.notices
             && let Ok(event) = serde_json::to_vec(&Event { account, at: at.wall(), what })
         {
-            notices.tell(&event);
+            notices.publish(&event);
         }
     }
 
@@ -206,7 +207,7 @@ fn apply(all: &mut All, event: Event, now: Moment) {
             if record.at.is_none_or(is_after) {
                 record.note(of_question, failed, at);
                 if failed.is_none() {
-                    record.told = Some(at);
+                    record.published = Some(at);
                 }
             }
         }

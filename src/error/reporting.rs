@@ -1,4 +1,4 @@
-//! What becomes of a failure before somebody reads it.
+//! The last steps before a failure is reported: panics and time limits become refusals, and a refusal gets the request's id and its hints.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
