@@ -81,14 +81,13 @@ pub(super) async fn signed(keys: &Jwks, token: &str) -> Result<Signed, Unverifie
     }
     let header =
         jsonwebtoken::decode_header(token).map_err(|error| refused(format!("its header cannot be read: {error}")))?;
-    let key = keys.key(header.kid.as_deref()).await.map_err(|error| match error {
+    let keys = keys.key(header.kid.as_deref()).await.map_err(|error| match error {
         KeyError::Unknown => refused("the provider has no such key"),
         KeyError::Unavailable(away) => Unverified::Unavailable(away),
     })?;
-    if !key.algorithms.contains(&header.alg) {
-        return Err(refused(format!("{:?} is not an algorithm of its key", header.alg)));
-    }
-    let decoded = jsonwebtoken::decode::<Map<String, Value>>(token, &key.key, &signature_only(header.alg));
+    let of_another = || refused(format!("{:?} is not an algorithm of its key", header.alg));
+    let key = keys.of(header.alg).ok_or_else(of_another)?;
+    let decoded = jsonwebtoken::decode::<Map<String, Value>>(token, key, &signature_only(header.alg));
     let claims = decoded.map_err(|error| refused(error.to_string()))?.claims;
     Ok(Signed { claims, algorithm: header.alg })
 }

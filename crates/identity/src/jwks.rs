@@ -28,13 +28,21 @@ const OVERDUE: TimeDelta = TimeDelta::minutes(30);
 const MAX_AGE: TimeDelta = TimeDelta::hours(24);
 /// Minimum time between requests for unknown key ids.
 const UNKNOWN_KEY_INTERVAL: TimeDelta = TimeDelta::seconds(30);
+/// The members of a key that are used.
+const MEMBERS: [&str; 9] = ["kty", "use", "alg", "kid", "n", "e", "crv", "x", "y"];
+/// Those that are numbers in base64url.
+const NUMBERS: [&str; 4] = ["n", "e", "x", "y"];
 
-/// A public key and its allowed algorithms, which never come from a token.
-pub struct PublicKey {
-    /// The key.
-    pub key: DecodingKey,
-    /// The allowed signature algorithms.
-    pub algorithms: Vec<Algorithm>,
+/// The public keys of one id, each with its allowed algorithms, which never come from a token. Some issuers list a key once for each
+/// algorithm, and keys of different types may share an id (RFC 7517 section 4.5).
+pub struct PublicKeys(Vec<(DecodingKey, Vec<Algorithm>)>);
+
+impl PublicKeys {
+    /// Returns the key for signatures with `algorithm`.
+    #[must_use]
+    pub fn of(&self, algorithm: Algorithm) -> Option<&DecodingKey> {
+        self.0.iter().find(|(_, algorithms)| algorithms.contains(&algorithm)).map(|(key, _)| key)
+    }
 }
 
 /// The reason why no key was returned.
@@ -56,7 +64,7 @@ pub struct Jwks {
 }
 
 struct KeySet {
-    by_id: HashMap<String, Arc<PublicKey>>,
+    by_id: HashMap<String, Arc<PublicKeys>>,
 }
 
 impl Jwks {
@@ -72,9 +80,9 @@ impl Jwks {
         &self.issuer
     }
 
-    /// Returns the key with id `kid`, or without one the issuer's only key. Each fetch of the key set creates new [`Arc`]s.
+    /// Returns the keys with id `kid`, or without one those of the issuer's only id. Each fetch of the key set creates new [`Arc`]s.
     /// A signature that was verified with an older `Arc` must be verified again.
-    pub async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKey>, KeyError> {
+    pub async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKeys>, KeyError> {
         let Some((age, keys)) = self.kept() else {
             return self.first().await?.find(kid).ok_or(KeyError::Unknown);
         };
@@ -108,10 +116,10 @@ impl Jwks {
     /// the first caller waits.
     async fn refreshed(
         &self,
-        key: Arc<PublicKey>,
+        key: Arc<PublicKeys>,
         kid: Option<&str>,
         overdue: bool,
-    ) -> Result<Arc<PublicKey>, KeyError> {
+    ) -> Result<Arc<PublicKeys>, KeyError> {
         let waits = overdue && !self.keys.has_failed();
         match self.begin(if waits { SHORT_WAIT } else { LONG_WAIT }) {
             Attempt::Begun(outcome) if waits => match outcome.await {
@@ -129,7 +137,7 @@ impl Jwks {
 }
 
 impl KeySet {
-    fn find(&self, kid: Option<&str>) -> Option<Arc<PublicKey>> {
+    fn find(&self, kid: Option<&str>) -> Option<Arc<PublicKeys>> {
         match kid {
             Some(kid) => self.by_id.get(kid).cloned(),
             None if self.by_id.len() == 1 => self.by_id.values().next().cloned(),
@@ -143,27 +151,37 @@ async fn fetch(issuer: &Issuer) -> Result<KeySet, IssuerUnavailable> {
     let document: Value = issuer.get(metadata.jwks_uri.as_str()).await?;
     let listed =
         document["keys"].as_array().ok_or_else(|| IssuerUnavailable("its key set holds no keys".to_owned()))?;
-    // An unknown key type must not hide the other keys.
-    let keys = listed.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
-    let by_id = keys.filter_map(|key: Jwk| usable(&key)).collect();
-    Ok(KeySet { by_id })
+    let mut by_id: HashMap<String, PublicKeys> = HashMap::new();
+    for (id, key, algorithms) in listed.iter().filter_map(usable) {
+        by_id.entry(id).or_insert_with(|| PublicKeys(Vec::new())).0.push((key, algorithms));
+    }
+    Ok(KeySet { by_id: by_id.into_iter().map(|(id, keys)| (id, Arc::new(keys))).collect() })
 }
 
-/// Returns the key and its id if it is an asymmetric signing key.
-fn usable(jwk: &Jwk) -> Option<(String, Arc<PublicKey>)> {
+/// Returns the id, the key and its algorithms if it is an asymmetric signing key. One of an unknown type hides no other, and no member that
+/// is not used here hides a key. Some issuers pad the numbers.
+fn usable(listed: &Value) -> Option<(String, DecodingKey, Vec<Algorithm>)> {
+    let mut members = listed.as_object()?.clone();
+    members.retain(|name, _| MEMBERS.contains(&name.as_str()));
+    for name in NUMBERS {
+        if let Some(Value::String(number)) = members.get_mut(name) {
+            number.truncate(number.trim_end_matches('=').len());
+        }
+    }
+    let jwk: Jwk = serde_json::from_value(members.into()).ok()?;
     if jwk.common.public_key_use.as_ref().is_some_and(|usage| *usage != PublicKeyUse::Signature) {
         return None;
     }
     let suitable = algorithms_of(&jwk.algorithm);
-    let algorithms = match jwk.common.key_algorithm {
+    let algorithms: Vec<_> = match jwk.common.key_algorithm {
         Some(named) => suitable.iter().copied().filter(|algorithm| KeyAlgorithm::from(*algorithm) == named).collect(),
         None => suitable.to_vec(),
     };
     if algorithms.is_empty() {
         return None;
     }
-    let key = DecodingKey::from_jwk(jwk).ok()?;
-    Some((jwk.common.key_id.clone().unwrap_or_default(), Arc::new(PublicKey { key, algorithms })))
+    let key = DecodingKey::from_jwk(&jwk).ok()?;
+    Some((jwk.common.key_id.unwrap_or_default(), key, algorithms))
 }
 
 /// The allowed algorithms. None is symmetric, so a public key can never be used as a shared secret.

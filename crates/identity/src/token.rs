@@ -16,7 +16,7 @@ use super::{
     AccessToken, Claims, Email, IssuerUnavailable,
     audience::Audience,
     introspection::Introspection,
-    jwks::{Jwks, KeyError, PublicKey},
+    jwks::{Jwks, KeyError, PublicKeys},
 };
 
 /// The age beyond which a token is refused, unless the settings say otherwise.
@@ -119,7 +119,7 @@ struct Verified {
     audience: Audience,
     not_before: Option<DateTime<Utc>>,
     kid: Option<String>,
-    key: Arc<PublicKey>,
+    keys: Arc<PublicKeys>,
 }
 
 impl Verifier {
@@ -163,7 +163,7 @@ impl Verifier {
         let digest = Sha256::digest(token).into();
         let known = self.verified().cache_get(&digest).cloned();
         let verified = match known {
-            Some(known) if Arc::ptr_eq(&known.key, &self.key(known.kid.as_deref()).await?) => known,
+            Some(known) if Arc::ptr_eq(&known.keys, &self.key(known.kid.as_deref()).await?) => known,
             _ => {
                 let verified = Arc::new(self.verify_signature(token, digest).await?);
                 self.verified().cache_set(digest, verified.clone());
@@ -181,11 +181,9 @@ impl Verifier {
 
     async fn verify_signature(&self, token: &str, digest: [u8; 32]) -> Result<Verified, TokenError> {
         let header = header_of(token)?;
-        let key = self.key(header.kid.as_deref()).await?;
-        if !key.algorithms.contains(&header.alg) {
-            return Err(TokenError::Invalid("algorithm is not the key's"));
-        }
-        let verified = jsonwebtoken::decode::<Body>(token, &key.key, &signature_only(header.alg));
+        let keys = self.key(header.kid.as_deref()).await?;
+        let key = keys.of(header.alg).ok_or(TokenError::Invalid("algorithm is not the key's"))?;
+        let verified = jsonwebtoken::decode::<Body>(token, key, &signature_only(header.alg));
         let body = verified.map_err(|_| TokenError::Invalid("signature or shape of the claims"))?.claims;
         if body.iss != self.issuer {
             return Err(TokenError::Invalid("another issuer"));
@@ -202,10 +200,10 @@ impl Verifier {
         }
         let audience = body.aud.clone();
         let token = Arc::new(accepted(body, &self.people, digest, Times { issued_at, expires_at, auth_time }));
-        Ok(Verified { token, audience, not_before, kid: header.kid, key })
+        Ok(Verified { token, audience, not_before, kid: header.kid, keys })
     }
 
-    async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKey>, TokenError> {
+    async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKeys>, TokenError> {
         self.keys.key(kid).await.map_err(|error| match error {
             KeyError::Unknown => TokenError::Invalid("unknown signing key"),
             KeyError::Unavailable(error) => error.into(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     super::{TestIssuer, browser::Browser},
     BOB,
-    elsewhere::{CLIENT, Elsewhere, listing, signed, signed_with, verified},
+    elsewhere::{CLIENT, Elsewhere, PUBLIC_KEY, listing, signed, signed_with, verified},
 };
 
 /// The private key of RFC 8037 appendix A.1, which is not the provider's.
@@ -48,6 +48,53 @@ async fn people_of_providers_with_odd_habits_sign_in() {
         ("userinfo is signed", json!({ "email": null, "userinfo": userinfo(verified("7", BOB)) })),
     ] {
         assert_eq!(status(&elsewhere, &issuer, &claims).await, 303, "{habit}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_counts_whatever_else_its_set_has_under_its_id_and_however_it_is_described() {
+    let own = json!({ "kty": "OKP", "crv": "Ed25519", "kid": "one", "use": "sig", "x": PUBLIC_KEY });
+    let described = |members: Value| {
+        let mut key = own.clone();
+        key.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        key
+    };
+    // The public keys of RFC 7517 appendix A.1.
+    let elliptic = json!({
+        "kty": "EC", "crv": "P-256", "kid": "one", "use": "sig",
+        "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4", "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
+    });
+    let encrypting = json!({ "kty": "OKP", "crv": "X25519", "kid": "one", "use": "enc", "x": PUBLIC_KEY });
+    for (habit, keys) in [
+        ("RFC 7517: keys of two types share an id, the fitting one first", json!([own, elliptic])),
+        ("the fitting one last", json!([elliptic, own])),
+        ("Keycloak: a key to encrypt has the same id", json!([encrypting, own, encrypting])),
+        ("OpenAM: one key is listed for each algorithm", json!([described(json!({ "alg": "EdDSA" })), own])),
+        ("the numbers are padded", json!([described(json!({ "x": format!("{PUBLIC_KEY}=") }))])),
+        (
+            "Gluu: members of other types are there and empty",
+            json!([described(json!({ "n": "", "e": "", "x5c": [""] }))]),
+        ),
+        ("the certificate is a text", json!([described(json!({ "x5c": "MIIB", "x5t": 7 }))])),
+        ("the operations are a text", json!([described(json!({ "key_ops": "verify" }))])),
+        ("members without a value", json!([described(json!({ "alg": null, "x5c": null, "x5u": "", "exp": null }))])),
+        ("what is no key stands beside it", json!([null, 7, "one", [], {}, own])),
+    ] {
+        let elsewhere = Elsewhere::start().await;
+        *elsewhere.instead.lock().unwrap() = Some(("/jwks", json!({ "keys": keys }).to_string()));
+        let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+        assert_eq!(status(&elsewhere, &issuer, &json!({})).await, 303, "{habit}");
+    }
+    for (fault, keys) in [
+        ("only a key of another type", json!([elliptic])),
+        ("only a key to encrypt", json!([described(json!({ "use": "enc" }))])),
+        ("only for another algorithm", json!([described(json!({ "alg": "RS256" })), elliptic])),
+        ("another id", json!([described(json!({ "kid": "two" }))])),
+    ] {
+        let elsewhere = Elsewhere::start().await;
+        *elsewhere.instead.lock().unwrap() = Some(("/jwks", json!({ "keys": keys }).to_string()));
+        let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+        assert_eq!(status(&elsewhere, &issuer, &json!({})).await, 502, "{fault}");
     }
 }
 
