@@ -108,7 +108,7 @@ impl KeyFile {
             }
             private_files::write(&beside, &lines)?;
             fs::rename(&beside, &self.path)?;
-            self.sync_folder()
+            private_files::sync_name(&self.path)
         };
         replace().map_err(|error| self.unusable(&error))
     }
@@ -152,16 +152,11 @@ impl KeyFile {
     /// Writes the first key. If another process was faster, its key counts.
     fn create(&self, key: Key) -> Result<Keys, Error> {
         let beside = self.beside(&format!("new-{}", std::process::id()));
-        let make = || {
-            private_files::write(&beside, &hex(&key))?;
-            let made = fs::hard_link(&beside, &self.path);
-            fs::remove_file(&beside)?;
-            match made {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-                _ => self.sync_folder(),
-            }
+        let made = match private_files::give_name(&beside, &hex(&key), &self.path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => private_files::sync_name(&self.path),
         };
-        make().map_err(|error| self.unusable(&error))?;
+        made.map_err(|error| self.unusable(&error))?;
         self.read()?.ok_or_else(|| Error::internal("the key of stored secrets was not kept"))
     }
 
@@ -203,12 +198,6 @@ impl KeyFile {
         path.push(".");
         path.push(extension);
         path.into()
-    }
-
-    /// A file's new name is durable once its folder is.
-    fn sync_folder(&self) -> io::Result<()> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
     fn unusable(&self, error: &io::Error) -> Error {

@@ -82,6 +82,44 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Gives a whole new file its name, unless a file has it. The folder is to be synced afterwards.
+///
+/// # Errors
+/// A file has the name, or none can be made.
+pub fn give_name(new: &Path, text: &str, name: &Path) -> io::Result<()> {
+    write(new, text)?;
+    let linked = fs::hard_link(new, name);
+    fs::remove_file(new)?;
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => make_whole(name, text),
+        linked => linked,
+    }
+}
+
+/// Makes a file where there are no hard links: on disks with a file system of another system, and in shared folders of virtual machines.
+fn make_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = make(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+/// Makes the name of a file durable, as it is once its folder is. Some network file systems and shared folders sync no folder; they keep
+/// names without it.
+///
+/// # Errors
+/// The folder cannot be opened, or its file system fails.
+pub fn sync_name(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let synced = if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) };
+    match synced {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
+}
+
 /// Options for a file that may have to be created. A link is refused: whoever owns the folder could lead a command of root to any file.
 #[must_use]
 pub fn options() -> OpenOptions {

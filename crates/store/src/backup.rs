@@ -98,8 +98,7 @@ impl<'a> NewFile<'a> {
             return Err(error);
         }
         fs::rename(&self.path, self.named).map_err(|error| self.cannot_be_written(&error))?;
-        let folder = self.named.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| self.cannot_be_written(&error))?;
+        private_files::sync_name(self.named).map_err(|error| self.cannot_be_written(&error))?;
         Ok(bytes)
     }
 

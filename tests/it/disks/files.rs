@@ -15,9 +15,13 @@ use crate::{
     support::actor::Actor,
 };
 
+const EPERM: i32 = 1;
 const EIO: i32 = 5;
+const EINVAL: i32 = 22;
 const ENOSPC: i32 = 28;
 const EROFS: i32 = 30;
+const ENOSYS: i32 = 38;
+const EOPNOTSUPP: i32 = 95;
 
 /// The calls of a service that write files, which can be made to fail.
 struct Disk {
@@ -25,13 +29,18 @@ struct Disk {
     rounds: std::cell::Cell<u32>,
 }
 
+/// Compiles a file of this folder to a library that LD_PRELOAD takes.
+fn compile(source: &str, library: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/disks").join(source);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(library).arg(source).arg("-ldl");
+    assert!(compiler.status().unwrap().success());
+}
+
 impl Disk {
     fn new() -> Self {
         let disk = Self { folder: TempDir::new().unwrap(), rounds: 0.into() };
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/disks/faults.c");
-        let mut compiler = Command::new("cc");
-        compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(disk.library()).arg(source).arg("-ldl");
-        assert!(compiler.status().unwrap().success());
+        compile("faults.c", &disk.library());
         disk
     }
 
@@ -170,4 +179,46 @@ async fn a_file_that_reaches_the_limit_of_its_size_ends_no_service() {
     limit("unlimited");
     writer.add("after").await.expect(201);
     assert_eq!([writer.stored("before").await.len(), writer.stored("after").await.len()], [1, 1]);
+}
+
+#[test]
+fn a_folder_without_hard_links_whose_names_cannot_be_synced_holds_a_service_and_its_copies() {
+    let library = TempDir::new().unwrap();
+    let poor = library.path().join("poor.so");
+    compile("poor.c", &poor);
+    for (link, sync) in [(EPERM, EINVAL), (EOPNOTSUPP, EOPNOTSUPP), (ENOSYS, ENOSYS)] {
+        let folder = TempDir::new().unwrap();
+        let on_it = |arguments: &[&str], settings: &[(&str, &str)]| {
+            let mut command = sightline(folder.path(), arguments, settings);
+            command.env("LD_PRELOAD", &poor).env("HIT", folder.path().join("hit"));
+            command.env("LINK", link.to_string()).env("SYNC", sync.to_string());
+            command
+        };
+        let key = || fs::read_to_string(folder.path().join("data/secrets.key")).unwrap();
+        let server = Running::start(on_it(&["serve"], &[("LISTEN", "127.0.0.1:0")]));
+        let first = key();
+        let (code, _, log) = server.terminate();
+        assert_eq!((code, first.len()), (Some(0), 64), "{log}");
+        let hit = |call: &str| folder.path().join(format!("hit.{call}")).exists();
+        assert!(hit("link") && hit("sync"), "{link} {sync}");
+        for arguments in [&["backup", "copy.db"][..], &["secrets", "rotate"]] {
+            let output = on_it(arguments, &[]).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        assert_ne!(key(), first, "it was replaced");
+        let (replaced, server) = (key(), Running::start(on_it(&["serve"], &[("LISTEN", "127.0.0.1:0")])));
+        assert_eq!((server.terminate().0, key()), (Some(0), replaced), "it is kept");
+    }
+}
+
+#[test]
+fn a_folder_whose_disk_fails_is_not_taken_for_one_whose_names_cannot_be_synced() {
+    let (library, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let poor = library.path().join("poor.so");
+    compile("poor.c", &poor);
+    let mut command = sightline(folder.path(), &["serve"], &[("LISTEN", "127.0.0.1:0")]);
+    command.env("LD_PRELOAD", &poor).env("HIT", folder.path().join("hit"));
+    let output = command.env("LINK", EPERM.to_string()).env("SYNC", EIO.to_string()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("secrets.key"), "{said}");
 }
