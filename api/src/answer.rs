@@ -17,6 +17,7 @@ use poem_openapi::{
 
 pub use crate::envelope::{Data, RecordMeta};
 use crate::{
+    JSON,
     error::ApiError,
     models::{DateRange, WarningCode},
 };
@@ -245,7 +246,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
 /// Serialises `value` as the response body. The `ETag` header repeats the `etag` field of a single record.
 pub(crate) fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
     let value = value.to_json().unwrap_or_default();
-    let mut response = Response::builder().status(status).content_type("application/json");
+    let mut response = Response::builder().status(status).content_type(JSON);
     if let Some(etag) = value.pointer("/data/etag").and_then(|etag| etag.as_str()) {
         response = response.header("etag", etag);
     }
@@ -278,7 +279,7 @@ impl<T: Type> ApiResponse for Rendered<T> {
 
 impl<T: Send> IntoResponse for Rendered<T> {
     fn into_response(self) -> Response {
-        let mut response = Response::builder().content_type("application/json");
+        let mut response = Response::builder().content_type(JSON);
         if let Some(etag) = self.etag {
             response = response.header("etag", etag);
         }
@@ -298,7 +299,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Streamed<T> {
 
 impl<T: Send> IntoResponse for Streamed<T> {
     fn into_response(self) -> Response {
-        Response::builder().content_type("application/json").header(header::CACHE_CONTROL, "no-store").body(self.body)
+        Response::builder().content_type(JSON).header(header::CACHE_CONTROL, "no-store").body(self.body)
     }
 }
 

@@ -8,6 +8,8 @@ use poem_openapi::{
     types::ToJSON,
 };
 
+use crate::JSON;
+
 /// Maximum number of characters of a hint. A hint may quote text of the request, whose length is unbounded.
 const LONGEST_HINT: usize = 2000;
 
@@ -258,7 +260,7 @@ impl ResponseError for ApiError {
 
     fn as_response(&self) -> Response {
         let body = self.body().to_json_string();
-        let mut response = Response::builder().status(self.code.status()).content_type("application/json").body(body);
+        let mut response = Response::builder().status(self.code.status()).content_type(JSON).body(body);
         if let Some(value) = self.retry_after.and_then(|s| s.to_string().parse().ok()) {
             response.headers_mut().insert("retry-after", value);
         }

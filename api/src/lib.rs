@@ -37,6 +37,9 @@ use poem_openapi::Tags;
 /// The date of the API version that this contract describes; the value of `X-API-Version`.
 pub const VERSION: &str = "2026-09-14";
 
+/// The media type of answers in JSON. It names the encoding, because Windows PowerShell and other programs read letters as Latin-1 without it.
+pub(crate) const JSON: &str = "application/json; charset=utf-8";
+
 /// Derives everything that needs all tags from one list: the tags of the document, the table of operations, the trait
 /// of the whole contract, and its routes.
 macro_rules! tags {

@@ -27,7 +27,7 @@ async fn a_browser_gets_a_page_where_a_program_gets_json() {
         assert!(page.header("content-security-policy").starts_with("default-src 'none'"), "{path}");
         assert_eq!(page.header("cache-control"), "no-store", "{path}");
         let answer = program.send(method, path, None, &[("accept", "application/json")]).await.expect(status);
-        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        assert_eq!(answer.header("content-type"), "application/json; charset=utf-8", "{path}");
         assert_eq!(answer.header("allow"), page.header("allow"), "{path}");
         assert_eq!(answer.header("allow").is_empty(), status != 405, "{path}");
         for vary in [answer.header("vary"), page.header("vary")] {
@@ -45,7 +45,7 @@ async fn the_api_and_the_tool_endpoint_answer_json_to_browsers_too() {
         ("GET", "/mcp/x", 404),
     ] {
         let answer = shared().anonymous().send(method.parse().unwrap(), path, None, &[HTML]).await;
-        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        assert_eq!(answer.header("content-type"), "application/json; charset=utf-8", "{path}");
         assert_eq!(answer.status.as_u16(), status, "{path}");
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
+use sightline::app::http_client;
 
 use crate::support::{
     actor::{Actor, Answer},
@@ -233,4 +234,35 @@ async fn a_caller_with_too_many_requests_reads_the_limit_and_when_to_come_again(
     let waits: BTreeSet<u64> = refused.iter().map(|answer| answer.header("retry-after").parse().unwrap()).collect();
     assert!(waits.len() > 1, "the callers are spread: {waits:?}");
     assert!(refused[0].hint().contains("5 requests at once"), "{}", refused[0].hint());
+}
+
+#[tokio::test]
+async fn answers_in_json_name_their_encoding_and_letters_come_back_as_they_were_sent() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let key = [("content-type", "application/json; charset=utf-8"), ("idempotency-key", "a")];
+    let tag = json!({ "name": "Café Ærø 測試" }).to_string();
+    let made = owner.send(Method::POST, "/api/tags", Some(tag.clone()), &key).await.expect(201);
+    let answers = [
+        ("made", made),
+        ("replayed", owner.send(Method::POST, "/api/tags", Some(tag), &key).await.expect(201)),
+        ("listed", owner.get("/api/tags").await.expect(200)),
+        ("analysed", owner.get(&format!("/api/properties/{}/performance", owner.property("northmoor").await)).await),
+        ("exported", owner.get("/api/privacy/access").await.expect(200)),
+        ("anonymous", app.anonymous().get("/api/health").await.expect(200)),
+        ("refused", owner.get("/api/tags?naam=é").await.expect(400)),
+        ("not found", owner.get("/api/nothing").await.expect(404)),
+        ("no credentials", app.anonymous().get("/api/tags").await.expect(401)),
+    ];
+    for (name, answer) in &answers {
+        assert_eq!(answer.header("content-type"), "application/json; charset=utf-8", "{name}");
+    }
+    let listed = answers[2].1.json["data"].as_array().unwrap();
+    assert!(listed.iter().any(|tag| tag["name"] == "Café Ærø 測試"), "{listed:?}");
+    // A body in Latin-1, as Windows PowerShell sends it without the name of an encoding.
+    let latin = b"{\"name\":\"Caf\xe9\"}".to_vec();
+    let sent = http_client().unwrap().post(format!("{}/api/tags", app.service.base_url)).bearer_auth(owner.token());
+    let refused = sent.header("content-type", "application/json").body(latin).send().await.unwrap();
+    assert_eq!(refused.status(), 400);
+    assert!(refused.text().await.unwrap().contains("is not JSON in UTF-8"));
 }

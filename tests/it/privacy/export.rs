@@ -166,7 +166,7 @@ async fn no_secret_is_shown() {
     let app = TestApp::start(|_| {}).await;
     let busy = busy(&app).await;
     let answer = busy.owner.get("/api/privacy/access").await.expect(200);
-    assert_eq!(answer.header("content-type"), "application/json");
+    assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
     let text = String::from_utf8(answer.bytes).unwrap();
     let token = busy.links[0].split('/').nth(3).unwrap();
     for secret in [busy.owner.token(), token, busy.tokens["refresh_token"].as_str().unwrap()] {
