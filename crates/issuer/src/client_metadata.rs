@@ -3,12 +3,13 @@
 
 use common::{plain_text, urls::is_loopback};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::{device_codes, redirect_uri, reserved_names::is_reserved};
 
-const MAX_REDIRECT_URIS: usize = 10;
+/// Some programs list an address for each of their editions, or for each port that they try.
+const MAX_REDIRECT_URIS: usize = 32;
 /// The grant of authorization codes.
 const CODE: &str = "authorization_code";
 
@@ -36,7 +37,7 @@ pub struct Metadata {
 pub struct Checked {
     /// Name for the consent page.
     pub name: Option<String>,
-    /// From one to ten, or none without `authorization_code`.
+    /// From one to [`MAX_REDIRECT_URIS`], or none without `authorization_code`.
     pub redirect_uris: Vec<String>,
     /// Includes `authorization_code` or the grant of device codes.
     pub grant_types: Vec<String>,
@@ -99,13 +100,15 @@ impl Checked {
 }
 
 impl Metadata {
-    /// Reads the supported members of a document. Null is absent.
+    /// Reads the supported members of a document. Null, an empty text and an empty list are absent, as some programs write what they do not
+    /// say.
     ///
     /// # Errors
     /// Names the first member of another type, if the document is an object.
     pub fn of(document: Value) -> Result<Self, BadMetadata> {
         let Value::Object(mut members) = document else { return Err(bad("Send a JSON object of client metadata.")) };
-        let mut member = |name: &str| members.remove(name).filter(|value| !value.is_null());
+        let says_nothing = |value: &Value| value.is_null() || *value == json!("") || *value == json!([]);
+        let mut member = |name: &str| members.remove(name).filter(|value| !says_nothing(value));
         Ok(Self {
             redirect_uris: member("redirect_uris"),
             client_name: read(member("client_name"), "client_name: must be a string.")?,
@@ -166,7 +169,7 @@ fn read<T: DeserializeOwned>(member: Option<Value>, refusal: &'static str) -> Re
 fn redirect_uris(value: Option<&Value>) -> Result<Vec<String>, BadMetadata> {
     let bad = || BadMetadata {
         code: "invalid_redirect_uri",
-        description: "redirect_uris: 1 to 10 addresses, each https, http on loopback, or an own scheme with a dot such as com.example.app, without fragment or wildcard.",
+        description: "redirect_uris: 1 to 32 addresses, each https, http on loopback, or an own scheme with a dot such as com.example.app, without fragment or wildcard.",
     };
     let listed = value.and_then(Value::as_array).ok_or_else(bad)?;
     let uris: Option<Vec<String>> = listed.iter().map(|uri| uri.as_str().map(str::to_owned)).collect();
