@@ -60,6 +60,19 @@ async fn assistants_that_run_in_a_browser_reach_the_tool_endpoint_and_other_page
 }
 
 #[tokio::test]
+async fn a_session_that_was_begun_before_a_restart_ends_no_conversation() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    for session in [&[("mcp-session-id", "of-before")][..], &[("mcp-session-id", "of-before"), ("last-event-id", "7")]]
+    {
+        let answer = ask_tools(&owner, session).await.expect(200);
+        assert!(answer.json["result"]["tools"].is_array() && answer.header("mcp-session-id").is_empty());
+        let ended = owner.send(Method::DELETE, "/mcp", None, session).await.expect(405);
+        assert_eq!(ended.header("allow"), "POST", "clients take it for an endpoint that ends sessions itself");
+    }
+}
+
+#[tokio::test]
 async fn operators_choose_the_pages_that_reach_the_tool_endpoint() {
     let listed = ["https://own.example", "app://obsidian.md"].map(|origin| origin.parse().unwrap());
     let app = TestApp::start(|config| config.mcp.origins = Some(listed.to_vec())).await;
