@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{TestIssuer, browser::Browser},
+    super::{
+        Answer, TestIssuer,
+        browser::{Browser, authorize_path},
+    },
     BOB,
     elsewhere::{CLIENT, Elsewhere, PUBLIC_KEY, listing, signed, signed_with, verified},
 };
@@ -137,11 +140,45 @@ async fn a_provider_may_have_no_userinfo_and_its_name_is_taken_to_the_letter() {
         *elsewhere.instead.lock().unwrap() = Some(("/.well-known/openid-configuration", named.to_string()));
         let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
         let (browser, client) = (Browser::new(&issuer), issuer.client().await);
-        let leaving = browser.get(&super::super::browser::authorize_path(&client, &[])).await;
+        let leaving = browser.get(&authorize_path(&client, &[])).await;
         assert_eq!(leaving.status, expected, "{}", leaving.body);
         if expected == 303 {
             let answered = elsewhere.answer(leaving.header("location"), json!({ "email": null }));
             assert_eq!(browser.get(&answered).await.status, 403, "nobody says what the address is");
         }
     }
+}
+
+/// The bytes of an answer before its body.
+fn head(answer: &Answer) -> usize {
+    answer.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
+}
+
+/// An application chooses its `state`, which goes back in `Location`, and a proxy has a buffer for the head of an answer.
+#[tokio::test]
+async fn a_proxy_takes_the_longest_head_of_an_answer_with_the_buffers_that_the_guide_gives_it() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let address = format!("https://app.example/{}", "a".repeat(980));
+    let client = issuer.client_at(&[&address]).await;
+    let mut longest = 0;
+    for state in ["{".repeat(2_048), "x".repeat(2_048), "x".repeat(1_200)] {
+        let browser = Browser::new(&issuer);
+        let path = authorize_path(&client, &[("redirect_uri", &address), ("state", &state)]);
+        for _ in 0..4 {
+            let page = browser.get(&path).await;
+            let answer =
+                if page.status == 200 { browser.post(&path, &[("decision", "elsewhere")]).await } else { page };
+            longest = longest.max(head(&answer));
+        }
+    }
+    let issuer = TestIssuer::start().await;
+    let client = issuer.client_at(&[&address]).await;
+    let state = "{".repeat(2_048);
+    let back = issuer.authorize(&client, &[("redirect_uri", &address), ("state", &state)]).await;
+    longest = longest.max(head(&back));
+    // The layers around these pages add less than a kibibyte.
+    assert!((4_096..15 * 1_024).contains(&longest), "{longest}");
+    let guide = include_str!("../../../../docs/OPERATING.md");
+    assert!(guide.contains("    proxy_buffer_size 16k;\n    proxy_buffers 4 16k;\n"));
 }
