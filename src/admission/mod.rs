@@ -1,10 +1,6 @@
 //! Resolves the credentials and the path of a request to a user, plan, property and role.
 //!
-//! One statement reads everything, so a revocation takes effect with the next request, on every replica. On `SQLite`, which a
-//! single process owns, the result is remembered until a relevant commit. Everything that depends on time (the end of a token,
-//! session, trial or link) is checked at each request.
-
-mod remembered;
+//! One statement for each request reads everything, so a revocation takes effect with the next request, on every replica.
 
 use std::sync::Arc;
 
@@ -32,21 +28,18 @@ use sha2::{Digest as _, Sha256};
 use store::database::OpenDatabase;
 use uuid::Uuid;
 
-use self::remembered::Remembered;
 use crate::{
     config::Config,
     error::{Error, Responsible},
     services::{
         access::{
             PropertyAccess, SharedProperty,
-            facts::{self, Caller, Facts, LinkFacts, Plans, PropertyFacts, Revoked},
+            facts::{self, Caller, Facts, Plans, PropertyFacts, Revoked},
         },
         applications::uses::{SurfaceKind, Uses},
         users::Member,
     },
 };
-
-pub use self::remembered::RememberedUse;
 
 /// Admits requests to every surface.
 #[derive(Clone)]
@@ -61,13 +54,8 @@ struct Inner {
     clock: Clock,
     base_url: BaseUrl,
     session_cookie: String,
-    callers: Remembered<CallerKey, Facts>,
-    links: Remembered<Vec<u8>, Arc<LinkFacts>>,
     uses: Uses,
 }
-
-/// The digest of a credential and the property requested with it.
-type CallerKey = ([u8; 32], Option<Uuid>);
 
 /// A place that takes access tokens, and the audience that they must name.
 #[derive(Debug, Clone)]
@@ -202,21 +190,8 @@ impl Admissions {
             clock,
             base_url: base_url.clone(),
             session_cookie: base_url.host_cookie(SESSION_COOKIE),
-            callers: Remembered::new(store.commits.clone()),
-            links: Remembered::new(store.commits.clone()),
             uses: Uses::start(store.writer.clone()),
         }))
-    }
-
-    /// The use of both caches, callers and share links.
-    #[must_use]
-    pub fn remembered(&self) -> RememberedUse {
-        let (callers, links) = (self.0.callers.usage(), self.0.links.usage());
-        RememberedUse {
-            entries: callers.entries + links.entries,
-            hits: callers.hits + links.hits,
-            reads: callers.reads + links.reads,
-        }
     }
 
     /// Admits a request to `surface`, and to `property` if its path names one.
@@ -267,9 +242,7 @@ impl Admissions {
             TokenError::AnotherAudience => AdmissionError::AnotherAudience,
             TokenError::IssuerUnavailable(error) => error.into(),
         })?;
-        let read = inner.holder(&token, property);
-        let facts =
-            inner.callers.get(&(token.digest, property), read).await?.ok_or(AdmissionError::InvalidToken("revoked"))?;
+        let facts = inner.holder(&token, property).await?.ok_or(AdmissionError::InvalidToken("revoked"))?;
         if facts.revoked.client {
             return Err(AdmissionError::ClientRefused);
         }
@@ -298,10 +271,7 @@ impl Admissions {
             return Ok(None);
         }
         let hash = sha256_hex(value);
-        // Keys of tokens and sessions cannot collide: a token is text with dots, the hash of a session is hex.
-        let key = (Sha256::digest(&hash).into(), property);
-        let read = inner.facts(Caller::Session(&hash), property);
-        let Some(facts) = inner.callers.get(&key, read).await? else { return Ok(None) };
+        let Some(facts) = inner.facts(Caller::Session(&hash), property).await? else { return Ok(None) };
         if facts.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
             return Ok(None);
         }
@@ -314,13 +284,9 @@ impl Admissions {
     /// Returns the property behind a share link.
     pub async fn open(&self, link_token: &str) -> Result<SharedProperty, Error> {
         let inner = &self.0;
-        let hash = Sha256::digest(link_token).to_vec();
-        let read = async {
-            let found: Option<LinkFacts> = facts::of_link(&inner.db, Plans::of(&inner.config), &hash).await?;
-            Ok::<_, DbErr>(found.map(Arc::new))
-        };
-        let found = inner.links.get(&hash, read).await?;
-        SharedProperty::of(&inner.config, found.as_deref(), inner.clock.now())
+        let hash = Sha256::digest(link_token);
+        let found = facts::of_link(&inner.db, Plans::of(&inner.config), &hash).await?;
+        SharedProperty::of(&inner.config, found.as_ref(), inner.clock.now())
     }
 }
 

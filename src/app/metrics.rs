@@ -32,7 +32,7 @@ use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 
 use super::Parts;
 use crate::{
-    admission::Admissions, config::Config, error::Error, handlers::App, http::entry, server, services::drift::Drift,
+    config::Config, error::Error, handlers::App, http::entry, server, services::drift::Drift,
 };
 
 /// The path of the metrics.
@@ -150,7 +150,6 @@ fn registry(parts: &Parts, limits: &server::Limits, accounts: Accounts) -> Regis
     registry.register_collector(Box::new(State {
         store: parts.store.clone(),
         app: app.clone(),
-        admissions: parts.admissions.clone(),
         limits: parts.limits.clone(),
         drift: parts.drift.clone(),
         accounts,
@@ -163,7 +162,6 @@ fn registry(parts: &Parts, limits: &server::Limits, accounts: Accounts) -> Regis
 struct State {
     store: OpenDatabase,
     app: Arc<App>,
-    admissions: Admissions,
     limits: Option<CallerLimits>,
     drift: Drift,
     accounts: Accounts,
@@ -196,11 +194,6 @@ impl Collector for State {
         if let Some(free) = disk::free_bytes(&self.folder) {
             gauge(encoder, "disk_free_bytes", "Free space of the disk with the service's files", &[([], free)])?;
         }
-        let admissions = self.admissions.remembered();
-        let entries = [([], admissions.entries as u64)];
-        gauge(encoder, "admissions_remembered", "Admissions and share links in memory", &entries)?;
-        let reads = [([("from", "memory")], admissions.hits), ([("from", "database")], admissions.reads)];
-        counter(encoder, "admissions", "Admissions, by where they were read", &reads)?;
         let (callers, refusals) =
             self.limits.as_ref().map_or((0, 0), |limits| (limits.own().callers(), limits.own().refusals()));
         gauge(
@@ -289,7 +282,8 @@ impl State {
             named("writer", "idle", writer.1),
         ];
         // On `PostgreSQL` both are one pool.
-        let shown = if self.store.commits.is_some() { &all[..] } else { &all[..2] };
+        let is_one = self.store.reader.get_database_backend() == DbBackend::Postgres;
+        let shown = if is_one { &all[..2] } else { &all[..] };
         gauge(encoder, "database_connections", "Connections to the database, by pool and state", shown)
     }
 }

@@ -27,7 +27,7 @@ use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
 use store::{
-    database::{self, OpenDatabase, Statements},
+    database::{OpenDatabase, Statements},
     locks,
 };
 use telemetry::traces::Traces;
@@ -83,7 +83,6 @@ pub struct Service {
     warmer: Warmer,
     /// The lock on the database file, which only this process may serve.
     _claim: Option<File>,
-    watcher: Option<JoinHandle<()>>,
     metrics: Option<JoinHandle<()>>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
@@ -116,14 +115,12 @@ pub async fn start_on(
         agency.tracked_properties = agency.tracked_properties.max(config.simulator.sites);
     }
     let (limits, metrics_listener) = (parts::connection_limits(&config), metrics::bind(&config).await?);
-    let database_url = config.database_url();
     let simulator = demo::beside(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
     data::make_data_folder(&config)?;
-    let claim = locks::claim(&database_url)?;
+    let claim = locks::claim(&config.database_url())?;
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
     prepare(&parts, demo_people).await?;
-    let watcher = if claim.is_some() { watch_other_processes(&parts, &database_url).await? } else { None };
     let sweeper = sweep::Sweeper::new(&parts);
     let warmer = Warmer::new(&parts.app.search, parts.app.config.clone(), parts.events.clone());
     let warming = parts.app.config.search_engine.warm.then(|| warm::start(&parts, warmer.clone()));
@@ -161,7 +158,6 @@ pub async fn start_on(
         sweeper,
         warmer,
         _claim: claim,
-        watcher,
         metrics,
         stop: Some(stop),
         task,
@@ -176,12 +172,6 @@ async fn prepare(parts: &Parts, demo_people: bool) -> Result<(), Error> {
         demo::seed(&parts.app, &parts.store.writer, &local_http_client()?).await?;
     }
     Ok(())
-}
-
-/// Watches the commits of other processes to the file of the database, where answers are kept until there is one.
-async fn watch_other_processes(parts: &Parts, database_url: &str) -> Result<Option<JoinHandle<()>>, Error> {
-    let Some(commits) = &parts.store.commits else { return Ok(None) };
-    Ok(Some(database::watch_other_processes(database_url, commits.clone()).await?))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
@@ -220,8 +210,8 @@ impl Service {
         if let Some(simulator) = self.simulator.take() {
             simulator.shutdown().await;
         }
-        for task in [self.watcher.take(), self.metrics.take()].into_iter().flatten() {
-            task.abort();
+        if let Some(metrics) = self.metrics.take() {
+            metrics.abort();
         }
         if let Some(shared) = &self.shared {
             shared.end().await;

@@ -16,10 +16,9 @@ use sea_orm::{
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use telemetry::{database::DatabaseMeter, traces};
-use tokio::task::JoinHandle;
 
 use crate::{
-    Error, commits::Commits, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction,
+    Error, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction,
     unavailable, write_probe::WriteProbe,
 };
 
@@ -37,8 +36,6 @@ pub struct OpenDatabase {
     /// For writing. `SQLite` allows one writer, and several connections would retry with growing back-off. So there is one
     /// connection, and writers queue for it.
     pub writer: DatabaseConnection,
-    /// Detects commits. `None` on `PostgreSQL`, where other processes write.
-    pub commits: Option<Commits>,
     /// Counts the statements sent.
     pub statements: Statements,
     /// Finds out whether the database takes writes.
@@ -98,21 +95,19 @@ pub async fn open(url: &str, max_connections: u32) -> Result<OpenDatabase, Error
         let db = connect(url, max_connections, |options| postgres::configure(options, &failures)).await?;
         let db = statements.watch(db, failures.clone());
         let write_probe = WriteProbe::new(db.clone(), failures);
-        return Ok(OpenDatabase { reader: db.clone(), writer: db, commits: None, statements, write_probe });
+        return Ok(OpenDatabase { reader: db.clone(), writer: db, statements, write_probe });
     }
     if !in_memory {
         keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
     }
-    let commits = Commits::default();
-    let (watched, failures) = (commits.clone(), Failures::default());
+    let failures = Failures::default();
     let writer = connect(url, 1, |options| {
-        options.map_sqlx_sqlite_pool_opts(move |pool| watched.watch(pool));
         sqlite::replace_broken(options, (!in_memory).then(|| failures.clone()));
     });
     let writer = statements.watch(writer.await?, failures.clone());
-    let (commits, write_probe) = (Some(commits), WriteProbe::new(writer.clone(), failures));
+    let write_probe = WriteProbe::new(writer.clone(), failures);
     if in_memory {
-        return Ok(OpenDatabase { reader: writer.clone(), writer, commits, statements, write_probe });
+        return Ok(OpenDatabase { reader: writer.clone(), writer, statements, write_probe });
     }
     let failures = Failures::default();
     let reader = connect(url, max_connections, |options| {
@@ -120,7 +115,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<OpenDatabase, Error
         sqlite::replace_broken(options, Some(failures.clone()));
     });
     let reader = statements.watch(reader.await?, failures);
-    Ok(OpenDatabase { reader, writer, commits, statements, write_probe })
+    Ok(OpenDatabase { reader, writer, statements, write_probe })
 }
 
 /// Returns the file of the `SQLite` database at `url` if it is not there. Databases in memory and on `PostgreSQL` have none.
@@ -164,15 +159,6 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     path.into()
 }
 
-/// Detects commits of other processes to the `SQLite` file at `url`, until the task is aborted.
-///
-/// # Errors
-/// The file cannot be opened.
-pub async fn watch_other_processes(url: &str, commits: Commits) -> Result<JoinHandle<()>, DbErr> {
-    let connection = connect(url, 1, read_only).await?;
-    Ok(tokio::spawn(commits.poll(connection)))
-}
-
 fn read_only(options: &mut ConnectOptions) {
     options.map_sqlx_sqlite_opts(|sqlite| file(sqlite).pragma("query_only", "true"));
 }
@@ -196,7 +182,7 @@ async fn connect(
     let mut options = ConnectOptions::new(url);
     options.sqlx_logging(false).acquire_timeout(TIMEOUT).max_connections(max_connections);
     if url.starts_with("sqlite:") {
-        // A file cannot disconnect. What is known of its commits is known of one connection.
+        // A file cannot disconnect.
         options.idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
     }
     if url.starts_with("sqlite:") && !url.contains(":memory:") {
@@ -299,6 +285,16 @@ mod tests {
             };
             tokio::join!(there, back);
         }
+    }
+
+    #[tokio::test]
+    async fn readers_cannot_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/a.sqlite?mode=rwc", folder.path().display());
+        let opened = open(&url, 4).await.unwrap();
+        opened.writer.execute_unprepared("CREATE TABLE tag (n INTEGER); INSERT INTO tag VALUES (1)").await.unwrap();
+        let refused = opened.reader.execute_unprepared("INSERT INTO tag VALUES (2)").await.unwrap_err();
+        assert!(refused.to_string().contains("readonly"), "{refused}");
     }
 
     #[tokio::test]

@@ -1,8 +1,7 @@
-//! Storage: the database's connections, transactions and commits, and rate limits, which are kept in the process.
+//! Storage: the database's connections, transactions, and rate limits, which are kept in the process.
 
 pub mod backup;
 pub mod caller_limits;
-pub mod commits;
 pub mod database;
 pub mod database_file;
 pub mod erasure;

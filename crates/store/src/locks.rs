@@ -13,8 +13,8 @@ use tokio::task::spawn_blocking;
 
 use crate::{Error, database::beside};
 
-/// Locks the file at `url` for the process that serves it, as long as the value lives. Data cached from a file is valid only while a single
-/// process serves it.
+/// Locks the file at `url` for the process that serves it, as long as the value lives. What replicas share on `PostgreSQL`, such as the refresh
+/// of a grant, a process with a file does alone.
 ///
 /// # Errors
 /// [`Error::Refused`] if another process serves the file.
