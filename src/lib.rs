@@ -4,6 +4,7 @@
 
 pub mod admission;
 pub mod app;
+mod caller_limits;
 mod calls;
 pub mod cli;
 pub mod config;

@@ -23,16 +23,14 @@ use prometheus_client::{
     registry::Registry,
 };
 use sea_orm::{ColumnTrait as _, DatabaseConnection, DbBackend, EntityTrait as _, QuerySelect as _};
-use store::{
-    caller_limits::CallerLimits,
-    database::{self, OpenDatabase},
-};
+use store::database::{self, OpenDatabase};
 use telemetry::{formats::Format, process::Process};
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 
 use super::Parts;
 use crate::{
-    config::Config, error::Error, handlers::App, http::entry, server, services::drift::Drift,
+    caller_limits::CallerLimits, config::Config, error::Error, handlers::App, http::entry, server,
+    services::drift::Drift,
 };
 
 /// The path of the metrics.

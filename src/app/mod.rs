@@ -259,7 +259,7 @@ struct Parts {
     provider: Option<issuer::IdentityProvider>,
     sign_in: Option<crate::web::sign_in::BrowserSignIn>,
     /// Counters of requests. `None` if requests are not counted.
-    limits: Option<store::caller_limits::CallerLimits>,
+    limits: Option<crate::caller_limits::CallerLimits>,
     /// Metrics of requests. `None` if they are not served.
     requests: Option<Arc<telemetry::requests::RequestMeter>>,
     /// Counts sign-ins, messages and sweeps.

@@ -11,7 +11,7 @@ use issuer::{
 };
 use replicas::Shared;
 use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
-use store::{caller_limits::CallerLimits, database::OpenDatabase, database_file::DatabaseFile};
+use store::{database::OpenDatabase, database_file::DatabaseFile};
 use telemetry::{
     events::EventMeter,
     polls::PollMeter,
@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     admission::Admissions,
+    caller_limits::CallerLimits,
     config::{Config, IdentifierUrl, SecureUrl},
     demo,
     error::Error,

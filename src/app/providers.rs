@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use common::rate_limit::RateLimits;
 use replicas::Shared;
 use seo::{PaidAnswers, Provider, ProviderA, ProviderB, Wire};
-use store::rate_limit::RateLimits;
 use telemetry::providers::ProviderMeters;
 
 use crate::{

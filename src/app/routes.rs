@@ -6,6 +6,7 @@ use api::{document::Locations, scope::Scope, versions::Versions};
 use common::{
     base_url::{BaseUrl, SESSION_COOKIE},
     places::Places,
+    rate_limit::Rate,
 };
 use pages::{
     page,
@@ -13,7 +14,6 @@ use pages::{
 };
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
-use store::rate_limit::Rate;
 
 use super::{
     Parts,

@@ -16,9 +16,8 @@ use api::{
     tags::Tag,
     team::TeamGrant,
 };
-use common::names::sites::SiteName;
+use common::{names::sites::SiteName, rate_limit::LimitState};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
-use store::rate_limit::LimitState;
 
 use super::{Query, Visitor};
 use crate::{

@@ -5,7 +5,7 @@ use api::{
     billing::{BillingApi, BillingSummary, Plan},
     security::Caller,
 };
-use store::rate_limit::LimitState;
+use common::rate_limit::LimitState;
 
 use super::{App, Established as _};
 use crate::services::billing;

@@ -12,12 +12,12 @@ use chrono::{DateTime, Utc};
 use common::{clock::Clock, digest::sha256_hex, strict_json};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
-use store::caller_limits::{CallerLimits, LaterCount};
 use uuid::Uuid;
 
 use super::{error_map, failures::Failures, operation};
 use crate::{
     admission::{Admissions, Admitted, OpenedLink},
+    caller_limits::{CallerLimits, LaterCount},
     config::Config,
     error,
     services::{

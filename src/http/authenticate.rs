@@ -10,15 +10,13 @@ use api::{
     operation::Access,
     scope::AskFor,
 };
-use common::base_url::BaseUrl;
-use common::digest::sha256_hex;
+use common::{base_url::BaseUrl, digest::sha256_hex, rate_limit::Rate};
 use identity::credentials::{challenge, presents_token};
 use pages::client_address::client_address;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
-use store::{caller_limits::LaterCount, rate_limit::Rate};
 use telemetry::logs;
 
 use super::{
@@ -28,6 +26,7 @@ use super::{
 };
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
+    caller_limits::LaterCount,
     config::Config,
     services::access::parse_id,
     web::{

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use api::error::ApiError;
+use common::rate_limit::LimitState;
 use pages::{
     page::{self, unsent::Unsent},
     paths::{Methods, TOOLS, is_below},
@@ -12,7 +13,6 @@ use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{StatusCode, header},
 };
-use store::rate_limit::LimitState;
 
 use super::{authenticate::Challenge, error_map, methods, rate_limit, request_id};
 use crate::{

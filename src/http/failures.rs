@@ -1,12 +1,11 @@
 //! Counts failed sign-ins and guessed tokens per client address.
 
 use api::error::{ApiError, Code};
+use common::rate_limit::{LimitState, Rate};
 use pages::client_address::client_address;
 use poem::{Error, Request};
-use store::{
-    caller_limits::CallerLimits,
-    rate_limit::{LimitState, Rate},
-};
+
+use crate::caller_limits::CallerLimits;
 
 /// The number of failures per minute and address that are answered.
 const FAILURES: u32 = 300;

@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use common::{addresses::ClientAddress, byte_budget::ByteBudget, places::Places};
+use common::{
+    addresses::ClientAddress,
+    byte_budget::ByteBudget,
+    places::Places,
+    rate_limit::{LimitState, Rate},
+};
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use pages::{client_address::client_address, fixed::Fixed, paths::TOOLS};
@@ -12,12 +17,9 @@ use poem::{
     http::{Method, StatusCode},
 };
 use serde_json::json;
-use store::{
-    caller_limits::CallerLimits,
-    rate_limit::{LimitState, Rate},
-};
 
 use super::until_sent::until_sent;
+use crate::caller_limits::CallerLimits;
 
 /// The number of requests for signing in and consent of one address in a minute, in one burst or not. An office of a hundred people signs in
 /// at nine o'clock with four or five each. Guesses are limited apart.

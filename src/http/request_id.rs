@@ -5,7 +5,11 @@
 
 use std::{sync::Arc, time::Instant};
 
-use common::{clock::Clock, random::Random};
+use common::{
+    clock::Clock,
+    random::Random,
+    rate_limit::{Rate, RateLimits},
+};
 use pages::{
     client_address::client_address,
     fixed::Fixed,
@@ -15,7 +19,6 @@ use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderName, Method, StatusCode},
 };
-use store::rate_limit::{Rate, RateLimits};
 use telemetry::{
     requests::RequestMeter,
     sums::{Sums, Unlogged},

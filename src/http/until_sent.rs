@@ -80,7 +80,7 @@ mod tests {
 
     /// Starts a server with large answers, and with `in_flight` places for each network. Returns its address.
     async fn server(in_flight: usize) -> std::net::SocketAddr {
-        let rate = store::rate_limit::Rate::new(60, 60);
+        let rate = common::rate_limit::Rate::new(60, 60);
         let settings = RateLimit { limits: None, in_flight: Places::new(in_flight), unread: unread(), anonymous: rate };
         let (settings, large) = (Arc::new(settings), Bytes::from(vec![b'x'; LARGE]));
         let endpoint = make_sync(move |request: Request| match request.uri().path() {

@@ -5,10 +5,9 @@ use api::billing::{
     Usage, UsageCount,
 };
 use chrono::{DateTime, Utc};
-use common::base_url::BaseUrl;
+use common::{base_url::BaseUrl, rate_limit::LimitState};
 use entity::user;
 use sea_orm::{ConnectionTrait, Statement};
-use store::rate_limit::LimitState;
 
 use super::{
     sharing::MAX_LINKS,

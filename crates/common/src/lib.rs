@@ -1,4 +1,5 @@
-//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text and answers of others, caches, disks and locks.
+//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text and answers of others, caches,
+//! rate limits, disks and locks.
 
 pub mod addresses;
 pub mod base_url;
@@ -20,6 +21,7 @@ pub mod places;
 pub mod plain_text;
 pub mod private_files;
 pub mod random;
+pub mod rate_limit;
 pub mod scope;
 pub mod secrets;
 pub mod single_flight;

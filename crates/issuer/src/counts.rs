@@ -1,14 +1,13 @@
 //! Counts attempts in the database, so that all replicas share a limit. The algorithm is that of the rate limits of callers
-//! ([`store::rate_limit`]).
+//! ([`common::rate_limit`]).
 
 use chrono::{DateTime, Utc};
-use common::{addresses::ClientAddress, clock::Clock, secrets::Secrets};
+use common::{addresses::ClientAddress, clock::Clock, rate_limit::Rate, secrets::Secrets};
 use entity::attempt::{Column, Entity};
 use sea_orm::{
     ColumnTrait, ConnectionTrait as _, DatabaseConnection, DbErr, EntityTrait, QueryFilter, Statement, Value,
     sea_query::Expr,
 };
-use store::rate_limit::Rate;
 
 use crate::response::OAuthError;
 

@@ -2,7 +2,7 @@
 //! once.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{addresses::ClientAddress, digest::sha256_hex};
+use common::{addresses::ClientAddress, digest::sha256_hex, rate_limit::Rate};
 use entity::{
     device_code::{ActiveModel, Column, Entity, Model},
     oauth_grant,
@@ -14,7 +14,7 @@ use sea_orm::{
     ColumnTrait, DatabaseConnection, DbErr, EntityTrait, ExprTrait as _, PaginatorTrait as _, QueryFilter, UpdateMany,
     sea_query::{Expr, OnConflict},
 };
-use store::{database, rate_limit::Rate};
+use store::database;
 
 use super::{
     IdentityProvider,

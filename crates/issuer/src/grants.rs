@@ -1,12 +1,13 @@
 //! Records the access that a person gives to a client. Grants end in [`identity::grants`].
 
+use common::rate_limit::Rate;
 use entity::{
     account, issuer_session,
     oauth_grant::{ActiveModel, Entity},
 };
 use identity::audit_notes::{self, Allowed};
 use sea_orm::{ActiveValue::Set, DbErr, EntityTrait, QuerySelect as _, sea_query::LockType};
-use store::{database, rate_limit::Rate, transaction::Transaction};
+use store::{database, transaction::Transaction};
 use uuid::Uuid;
 
 use super::{

@@ -18,8 +18,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use telemetry::{database::DatabaseMeter, traces};
 
 use crate::{
-    Error, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction,
-    unavailable, write_probe::WriteProbe,
+    Error, failures::Failures, first_connection, postgres, sqlite, transaction::Transaction, unavailable,
+    write_probe::WriteProbe,
 };
 
 /// Time to wait for a connection, or for another writer.

@@ -1,7 +1,6 @@
-//! Storage: the database's connections, transactions, and rate limits, which are kept in the process.
+//! Storage: the database's connections and transactions, migrations at start, backups and locks of the file.
 
 pub mod backup;
-pub mod caller_limits;
 pub mod database;
 pub mod database_file;
 pub mod erasure;
@@ -11,7 +10,6 @@ mod failures;
 mod first_connection;
 pub mod locks;
 pub mod postgres;
-pub mod rate_limit;
 pub mod resealing;
 pub mod rights;
 pub mod schema;

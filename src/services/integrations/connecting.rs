@@ -1,10 +1,10 @@
 //! Connects, tests and disconnects. Providers are asked before a transaction begins, so that no write waits for them.
 
-use ::store::rate_limit::Rate;
 use api::{
     integrations::{Provider, ProviderConnection},
     privacy::AuditAction,
 };
+use common::rate_limit::Rate;
 use entity::provider_connection::CredentialsState;
 use seo::{AccountRefusal, AccountState, Amount, Credentials, Exhausted, SeoError};
 

@@ -12,12 +12,12 @@ mod view;
 
 use std::sync::Arc;
 
-use ::store::rate_limit::RateLimits;
 use api::{
     integrations::{Provider, ProviderCost, ProviderMeta},
     params::Ignored,
 };
 use chrono::{DateTime, Utc};
+use common::rate_limit::RateLimits;
 use futures_util::future::try_join_all;
 use seo::{Amount, Credentials, Field, Given, Holder, PaidAnswers, Question, SeoError};
 use telemetry::providers::ProviderMeters;

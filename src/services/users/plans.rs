@@ -5,8 +5,8 @@ use api::{
     models::Feature,
 };
 use chrono::{DateTime, Utc};
+use common::rate_limit::Rate;
 use entity::user::{self, Plan};
-use store::rate_limit::Rate;
 
 use super::state::Subscription;
 use crate::{

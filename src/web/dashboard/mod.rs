@@ -45,7 +45,6 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
     web::Data,
 };
-use store::caller_limits::{CallerLimits, LaterCount};
 
 use self::{
     ask::{Asker, Visit},
@@ -62,6 +61,7 @@ use super::{
     strangers::{self, redirect},
 };
 use crate::{
+    caller_limits::{CallerLimits, LaterCount},
     calls::Calls,
     operations::Operations,
     services::{

@@ -3,8 +3,7 @@
 //! A browser that the holder of an account has signed in with before is counted by itself. So strangers who try an account from
 //! many addresses make it wait for other strangers, and never for its holder.
 
-use common::{addresses::ClientAddress, digest::sha256_hex, mail_address};
-use store::rate_limit::Rate;
+use common::{addresses::ClientAddress, digest::sha256_hex, mail_address, rate_limit::Rate};
 use uuid::Uuid;
 
 use crate::{

@@ -22,10 +22,10 @@ use common::{
     clock::{Clock, Moment},
     compute::Died,
     places::Places,
+    rate_limit::{Rate, RateLimits},
     single_flight::SingleFlight,
 };
 use reqwest::dns::Resolve;
-use store::rate_limit::{Rate, RateLimits};
 use tokio::sync::Semaphore;
 
 use self::{identifier::Identifier, reach::Reach};

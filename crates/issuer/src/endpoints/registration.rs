@@ -1,12 +1,11 @@
 //! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited: per address, per network, and in total.
 
 use chrono::TimeDelta;
-use common::{addresses::ClientAddress, strict_json};
+use common::{addresses::ClientAddress, rate_limit::Rate, strict_json};
 use entity::oauth_client::{Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
 use serde_json::{Value, json};
-use store::rate_limit::Rate;
 
 use crate::{
     IdentityProvider,

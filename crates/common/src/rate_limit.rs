@@ -1,5 +1,4 @@
-//! Rate limits per caller by the generic cell rate algorithm (GCRA), kept in the process. [`caller_limits`](super::caller_limits) shares
-//! them with other replicas.
+//! Rate limits per caller by the generic cell rate algorithm (GCRA), kept in the process.
 
 use std::{
     collections::HashMap,
@@ -9,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use common::clock::Clock;
+use super::clock::Clock;
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -92,11 +91,12 @@ pub struct LimitState {
 }
 
 impl LimitState {
-    /// The limit after a request that all replicas counted together.
+    /// The limit after a request at `now` that was counted elsewhere. The full burst is available again at `full_at`, and a request that was
+    /// refused may come after `wait`. All are in microseconds.
     #[must_use]
-    pub fn of(rate: Rate, counted: replicas::Counted) -> Self {
+    pub fn of(rate: Rate, now: i64, full_at: i64, wait: Option<i64>) -> Self {
         let nanos = |micros: i64| micros.saturating_mul(1_000);
-        standing(rate, nanos(counted.now), nanos(counted.full_at), counted.wait.map(nanos))
+        standing(rate, nanos(now), nanos(full_at), wait.map(nanos))
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    fn limits() -> (RateLimits, common::clock::Hand) {
+    fn limits() -> (RateLimits, crate::clock::Hand) {
         let (clock, hand) = Clock::manual(DateTime::from_timestamp(1_000_000, 0).unwrap());
         (RateLimits::new(clock), hand)
     }

@@ -5,9 +5,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use common::clock::Clock;
-
-use super::rate_limit::{LimitState, Rate, RateLimits};
+use common::{
+    clock::Clock,
+    rate_limit::{LimitState, Rate, RateLimits},
+};
 
 /// The counters of all callers.
 #[derive(Clone)]
@@ -30,7 +31,7 @@ impl CallerLimits {
             Some(shared) => shared.count(key, rate.interval(), rate.burst()).await,
             None => None,
         };
-        let standing = counted.map_or(own, |counted| LimitState::of(rate, counted));
+        let standing = counted.map_or(own, |all| LimitState::of(rate, all.now, all.full_at, all.wait));
         let retry_after = standing.retry_after.map(|soonest| self.own.spread(key, rate, soonest));
         LimitState { retry_after, ..standing }
     }
