@@ -7,6 +7,8 @@ use chrono::{DateTime, Utc};
 use common::{base_url::BaseUrl, clock::Clock, digest::same, random::Random, secrets::Secrets};
 use identity::{
     Users,
+    attempts::{self, SpentAttempts},
+    cookie::{self, AttemptCookies},
     credentials::{SESSION_COOKIE, cookies, is_same_origin},
     relying_party::{Attempt, RelyingParty, SignInError, Wishes},
     session::{LIFETIME, Sessions},
@@ -14,8 +16,6 @@ use identity::{
 use maud::html;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use pages::{
-    attempts::{self, SpentAttempts},
-    cookie::{self, AttemptCookies},
     form,
     own_host::{on_own_host, under_base},
     page::Page,
@@ -158,7 +158,7 @@ impl BrowserSignIn {
         let address = self.relying_party.authorize_url(&attempt(&remembered), wishes).await?;
         let sealed = self.attempts.sealed(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
         let mut response = redirect(address.as_str());
-        self.attempts.set(&mut response, headers, &remembered.state, &sealed);
+        self.attempts.set(response.headers_mut(), headers, &remembered.state, &sealed);
         Ok(response)
     }
 
@@ -179,7 +179,7 @@ impl BrowserSignIn {
             }
             Err(error) => self.failed(&error, &remembered.return_to),
         };
-        self.attempts.remove(&mut response, &remembered.state);
+        self.attempts.remove(response.headers_mut(), &remembered.state);
         response
     }
 
@@ -209,7 +209,7 @@ impl BrowserSignIn {
             _ => error.into(),
         })?;
         let mut response = redirect(&remembered.return_to);
-        cookie::set(&mut response, &self.base_url, &self.session_cookie, &value, LIFETIME);
+        cookie::set(response.headers_mut(), &self.base_url, &self.session_cookie, &value, LIFETIME);
         Ok(response)
     }
 
@@ -258,7 +258,7 @@ async fn logout(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> Respo
         return page(&error.into(), account::PATH);
     }
     let mut response = StatusCode::NO_CONTENT.into_response();
-    cookie::remove_sessions(&mut response, &sign_in.base_url);
+    cookie::remove_sessions(response.headers_mut(), &sign_in.base_url);
     response
 }
 

@@ -104,7 +104,7 @@ fn what_is_sealed_is_sealed_again_when_the_key_is_replaced() {
     ];
     let known = kept
         .into_iter()
-        .chain(["common/src/secrets.rs", "pages/src/cookie.rs", "replicas/src/sealed.rs"])
+        .chain(["common/src/secrets.rs", "identity/src/cookie.rs", "replicas/src/sealed.rs"])
         .collect::<Vec<_>>();
     for (path, code) in ["src", "crates"].into_iter().flat_map(sources) {
         let code = code.split("#[cfg(test)]").next().unwrap();

@@ -4,9 +4,11 @@
 //! crate verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
 pub mod allowance;
+pub mod attempts;
 mod audience;
 pub mod audit_notes;
 pub mod clients;
+pub mod cookie;
 pub mod credentials;
 pub mod departures;
 pub mod grants;

@@ -1,10 +1,8 @@
-//! The frame of every page, and what serves pages and documents beside the API: paths, cookies, the fields of forms, fixed content,
-//! content codings, Markdown, the address of the client, the check of the host name.
+//! The frame of every page, and what serves pages and documents beside the API: paths, the fields of forms, fixed content, content
+//! codings, Markdown, the address of the client, the check of the host name.
 
-pub mod attempts;
 pub mod client_address;
 pub mod coding;
-pub mod cookie;
 pub mod fixed;
 pub mod form;
 pub mod markdown;

@@ -1,16 +1,14 @@
 //! The browsers that are signed in, and signing out.
 
 use identity::{
+    cookie,
     credentials::is_same_origin,
     session::{self, SignedInBrowser},
 };
 use maud::{Markup, html};
-use pages::{
-    cookie,
-    page::{
-        Page,
-        words::{place, time},
-    },
+use pages::page::{
+    Page,
+    words::{place, time},
 };
 use poem::{
     Request, Response, handler,
@@ -118,7 +116,7 @@ async fn leave(account: &Account, request: &Request) -> Response {
 /// Takes the cookies of a signed-in person from the browser and sends it to `page`.
 pub(super) fn leave_for(account: &Account, page: &str) -> Response {
     let mut response = redirect(page);
-    cookie::remove_sessions(&mut response, &account.base_url);
+    cookie::remove_sessions(response.headers_mut(), &account.base_url);
     response
 }
 

@@ -4,7 +4,7 @@
 use chrono::TimeDelta;
 use entity::account;
 use http::HeaderMap;
-use pages::cookie::SealedCookie;
+use identity::cookie::SealedCookie;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

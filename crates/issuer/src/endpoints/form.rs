@@ -2,9 +2,9 @@
 
 use chrono::TimeDelta;
 use common::digest::same;
-use identity::credentials::cookies;
+use identity::{cookie, credentials::cookies};
 use maud::{Markup, html};
-use pages::{cookie, form::is_sent, page::Page};
+use pages::{form::is_sent, page::Page};
 use poem::{Body, Request, Response, error::ResponseError as _, http::HeaderMap};
 
 use super::page;
@@ -44,7 +44,7 @@ impl IdentityProvider {
     /// Renders a page whose forms hold `token`.
     pub(super) fn render(&self, page: &Page, token: &FormToken, body: &Markup) -> Response {
         let mut response = page.render(body);
-        cookie::set(&mut response, self.base_url(), &self.base_url().host_cookie(COOKIE), &token.0, LIFETIME);
+        cookie::set(response.headers_mut(), self.base_url(), &self.base_url().host_cookie(COOKIE), &token.0, LIFETIME);
         response
     }
 

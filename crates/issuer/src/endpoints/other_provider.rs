@@ -1,9 +1,9 @@
 //! Leaving for another provider to sign in, and coming back. The way back leads to the authorization request that was left, which
 //! is judged again.
 
-use identity::relying_party::Wishes;
+use identity::{cookie, relying_party::Wishes};
 use maud::html;
-use pages::{cookie, page::Page};
+use pages::page::Page;
 use poem::{Request, Response, handler, http::StatusCode, web::Data};
 use telemetry::quoted;
 
@@ -37,7 +37,7 @@ pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: 
     } else {
         lost()
     };
-    provider.attempts().remove(&mut response, &attempt.state);
+    provider.attempts().remove(response.headers_mut(), &attempt.state);
     response
 }
 
@@ -56,7 +56,7 @@ impl IdentityProvider {
         match upstream.party.authorize_url(&attempt.secrets(), wishes(asked)).await {
             Ok(url) => {
                 let mut response = redirect(url.as_str());
-                self.attempts().set(&mut response, request.headers(), &attempt.state, &sealed);
+                self.attempts().set(response.headers_mut(), request.headers(), &attempt.state, &sealed);
                 Ok(response)
             }
             Err(error) => Ok(self.explain(upstream, asked, request, &error.into())),
@@ -82,7 +82,7 @@ impl IdentityProvider {
             Ok(begun) => {
                 let mut response = redirect(&asked.after_sign_in());
                 let name = self.session_cookie();
-                cookie::set(&mut response, self.base_url(), &name, &begun.value, sessions::LIFETIME);
+                cookie::set(response.headers_mut(), self.base_url(), &name, &begun.value, sessions::LIFETIME);
                 return Ok(response);
             }
             Err(error) => error.into(),

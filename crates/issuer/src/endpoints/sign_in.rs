@@ -1,7 +1,8 @@
 //! The sign-in page: another provider, e-mail address and password, and the demo people where they are present.
 
+use identity::cookie;
 use maud::{Markup, html};
-use pages::{client_address::client_address, cookie};
+use pages::client_address::client_address;
 use poem::{Request, Response};
 
 use super::{
@@ -157,12 +158,24 @@ pub(super) async fn choose(
 ) -> Result<Response, OAuthError> {
     let begun = provider.begin_demo_session(request.headers(), person.subject).await?;
     let mut response = redirect(&asked.after_sign_in());
-    cookie::set(&mut response, provider.base_url(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
+    cookie::set(
+        response.headers_mut(),
+        provider.base_url(),
+        &provider.session_cookie(),
+        &begun.value,
+        sessions::LIFETIME,
+    );
     Ok(response)
 }
 
 /// Gives the browser its session, and the cookie by which it is known from now on.
 pub(super) fn set_cookies(provider: &IdentityProvider, response: &mut Response, entered: &Entered) {
-    cookie::set(response, provider.base_url(), &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
-    provider.device_cookie().set(response, &entered.device);
+    cookie::set(
+        response.headers_mut(),
+        provider.base_url(),
+        &provider.session_cookie(),
+        &entered.begun.value,
+        sessions::LIFETIME,
+    );
+    provider.device_cookie().set(response.headers_mut(), &entered.device);
 }

@@ -3,9 +3,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use common::digest::same;
 use http::HeaderMap;
-use identity::relying_party;
+use identity::{attempts, cookie::AttemptCookies, relying_party};
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
-use pages::{attempts, cookie::AttemptCookies};
 use serde::{Deserialize, Serialize};
 
 use crate::IdentityProvider;

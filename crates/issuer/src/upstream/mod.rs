@@ -8,8 +8,7 @@ mod unwelcome;
 
 use std::sync::Arc;
 
-use identity::relying_party::RelyingParty;
-use pages::attempts::SpentAttempts;
+use identity::{attempts::SpentAttempts, relying_party::RelyingParty};
 use url::Url;
 
 use self::rules::Rules;

@@ -5,7 +5,7 @@
 
 use chrono::{DateTime, Utc};
 use common::{base_url::BaseUrl, digest::same, random::Random, secrets::Secrets};
-use pages::{
+use identity::{
     attempts::{LIFETIME, SpentAttempts},
     cookie::AttemptCookies,
 };
@@ -70,7 +70,7 @@ impl Attempts {
         headers: &HeaderMap,
         response: &mut Response,
     ) -> Result<(), serde_json::Error> {
-        self.cookies.set(response, headers, &begun.state, &self.cookies.sealed(begun)?);
+        self.cookies.set(response.headers_mut(), headers, &begun.state, &self.cookies.sealed(begun)?);
         Ok(())
     }
 
@@ -85,6 +85,6 @@ impl Attempts {
 
     /// Removes the attempt from the browser.
     pub fn forget(&self, begun: &Begun, response: &mut Response) {
-        self.cookies.remove(response, &begun.state);
+        self.cookies.remove(response.headers_mut(), &begun.state);
     }
 }

@@ -3,30 +3,27 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
 use common::{base_url::BaseUrl, digest::sha256_hex, secrets::Secrets};
-use identity::{
+use http::{HeaderMap, HeaderValue, header::SET_COOKIE};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    attempts,
     credentials::{SESSION_COOKIE, all_cookies, cookies},
     issuer_session,
 };
-use poem::{
-    Response,
-    http::{HeaderMap, HeaderValue, header::SET_COOKIE},
-};
-use serde::{Serialize, de::DeserializeOwned};
 
-use crate::attempts;
-
-/// Sets a cookie of the service at `base_url`. A lifetime of zero removes it.
-pub fn set(response: &mut Response, base_url: &BaseUrl, name: &str, value: &str, lifetime: TimeDelta) {
+/// Sets a cookie of the service at `base_url` by the headers of a response. A lifetime of zero removes it.
+pub fn set(response: &mut HeaderMap, base_url: &BaseUrl, name: &str, value: &str, lifetime: TimeDelta) {
     let secure = if base_url.is_https() { "; Secure" } else { "" };
     let seconds = lifetime.num_seconds();
     let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().append(SET_COOKIE, cookie);
+        response.append(SET_COOKIE, cookie);
     }
 }
 
 /// Takes the cookies of a signed-in person from a browser: that of the service, and that of its issuer.
-pub fn remove_sessions(response: &mut Response, base_url: &BaseUrl) {
+pub fn remove_sessions(response: &mut HeaderMap, base_url: &BaseUrl) {
     for name in [SESSION_COOKIE, issuer_session::COOKIE] {
         set(response, base_url, &base_url.host_cookie(name), "", TimeDelta::zero());
     }
@@ -57,12 +54,12 @@ impl SealedCookie {
     }
 
     /// Sets the cookie to a sealed value.
-    pub fn set(&self, response: &mut Response, sealed: &str) {
+    pub fn set(&self, response: &mut HeaderMap, sealed: &str) {
         set(response, &self.base_url, &self.name, sealed, self.lifetime);
     }
 
     /// Removes the cookie.
-    pub fn remove(&self, response: &mut Response) {
+    pub fn remove(&self, response: &mut HeaderMap) {
         set(response, &self.base_url, &self.name, "", TimeDelta::zero());
     }
 
@@ -96,9 +93,9 @@ impl AttemptCookies {
     }
 
     /// Adds the attempt with this `state` to those of a request, and drops the oldest that leave no room.
-    pub fn set(&self, response: &mut Response, headers: &HeaderMap, state: &str, sealed: &str) {
+    pub fn set(&self, response: &mut HeaderMap, request: &HeaderMap, state: &str, sealed: &str) {
         let prefix = format!("{}_", self.0.name);
-        let begun: Vec<_> = all_cookies(headers).filter(|(name, _)| name.starts_with(&prefix)).collect();
+        let begun: Vec<_> = all_cookies(request).filter(|(name, _)| name.starts_with(&prefix)).collect();
         let mut bytes = sealed.len();
         for (name, value) in begun.into_iter().rev() {
             bytes += value.len();
@@ -116,7 +113,7 @@ impl AttemptCookies {
     }
 
     /// Removes the attempt with this `state`.
-    pub fn remove(&self, response: &mut Response, state: &str) {
+    pub fn remove(&self, response: &mut HeaderMap, state: &str) {
         self.of(state).remove(response);
     }
 
