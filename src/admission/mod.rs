@@ -11,11 +11,10 @@ use api::{
     scope::{Granted, Scopes},
 };
 use chrono::{DateTime, Utc};
-use common::{base_url::BaseUrl, clock::Clock, digest::sha256_hex};
+use common::{allowance::Allowance, base_url::BaseUrl, clock::Clock, digest::sha256_hex};
 use http::{HeaderMap, Method};
 use identity::{
     AccessToken, Credential, IssuerUnavailable, Users,
-    allowance::Allowance,
     credentials::{
         self, CredentialsError, Presented, SESSION_COOKIE, is_from_elsewhere, is_of_another_origin, is_same_origin,
     },

@@ -2,6 +2,7 @@
 //! rate limits, disks and locks.
 
 pub mod addresses;
+pub mod allowance;
 pub mod base_url;
 pub mod bounded;
 pub mod byte_budget;

@@ -2,6 +2,7 @@
 //! the service does: what they allowed until then is noted when the service first sees them.
 
 use chrono::{DateTime, Utc};
+use common::allowance::Allowance;
 use entity::{
     audit_event::{APPLICATION_ALLOWED, ActiveModel, Entity},
     consent, user,
@@ -10,7 +11,7 @@ use sea_orm::{ActiveValue::Set, ConnectionTrait, DbErr, EntityTrait as _, QueryS
 use store::transaction::Transaction;
 use uuid::Uuid;
 
-use super::{allowance::Allowance, clients, issuer::EMBEDDED};
+use super::{clients, issuer::EMBEDDED};
 
 /// The access that a person allows an application.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,6 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, both reached over HTTP). This
 //! crate verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
-pub mod allowance;
 pub mod attempts;
 mod audience;
 pub mod audit_notes;

@@ -1,9 +1,8 @@
 //! Remembered consents: a person is asked once per client and address, and again when the client asks for more or leads elsewhere.
 //! The extent of the consent is one choice for all addresses of the client. Only a choice that the person made on a page widens it.
 
-use common::scope::Scopes;
+use common::{allowance::Allowance, scope::Scopes};
 use entity::consent::{ActiveModel, Column, Entity, Model};
-use identity::allowance::Allowance;
 use pages::page::permissions::choices;
 use sea_orm::{
     ActiveValue::Set,

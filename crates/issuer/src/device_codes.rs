@@ -2,12 +2,11 @@
 //! once.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{addresses::ClientAddress, digest::sha256_hex, rate_limit::Rate};
+use common::{addresses::ClientAddress, allowance::Allowance, digest::sha256_hex, rate_limit::Rate};
 use entity::{
     device_code::{ActiveModel, Column, Entity, Model},
     oauth_grant,
 };
-use identity::allowance::Allowance;
 use poem::Response;
 use sea_orm::{
     ActiveValue::Set,

@@ -1,8 +1,8 @@
 //! Creates access tokens (RFC 9068), ID tokens and the token endpoint's response.
 
-use common::scope::Scopes;
+use common::{allowance::Allowance, scope::Scopes};
 use entity::oauth_grant::Model as Grant;
-use identity::{allowance::Allowance, grants::REFRESH_TOKEN_LIFETIME};
+use identity::grants::REFRESH_TOKEN_LIFETIME;
 use poem::{Response, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

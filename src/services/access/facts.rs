@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, Utc};
+use common::allowance::Allowance;
 use entity::{property, search_account, share_link, team_grant, user};
-use identity::allowance::Allowance;
 use sea_orm::{
     ConnectionTrait, DbErr, EntityTrait, FromQueryResult as _, IdenStatic as _, Iterable as _, QueryResult, Statement,
     Value,

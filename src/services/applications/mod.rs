@@ -9,9 +9,9 @@ use std::{
 
 use api::{privacy::AuditAction, scope::Scopes};
 use chrono::{DateTime, Utc};
-use common::random::Random;
+use common::{allowance::Allowance, random::Random};
 use entity::{client_refusal, client_use, consent, oauth_client, user};
-use identity::{allowance::Allowance, audit_notes::Allowed, clients, grants, local::local_subject};
+use identity::{audit_notes::Allowed, clients, grants, local::local_subject};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter};
 use store::database;
 

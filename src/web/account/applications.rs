@@ -1,6 +1,6 @@
 //! Connected applications: the list, and the end of their access.
 
-use identity::allowance::Allowance;
+use common::allowance::Allowance;
 use maud::{Markup, html};
 use pages::page::{
     permissions::{Permissions, choice_field, choices},

@@ -1,7 +1,6 @@
 //! The consent page: which application asks, where it leads, what it may do, and for which account.
 
-use common::urls::is_loopback;
-use identity::allowance::Allowance;
+use common::{allowance::Allowance, urls::is_loopback};
 use maud::{Markup, html};
 use pages::page::{
     Page,

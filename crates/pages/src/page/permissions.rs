@@ -1,7 +1,9 @@
 //! The rights of an application in plain words, on the page that asks for consent and on the account page.
 
-use common::scope::{Scope, Scopes};
-use identity::allowance::Allowance;
+use common::{
+    allowance::Allowance,
+    scope::{Scope, Scopes},
+};
 use maud::{Markup, html};
 
 /// The permissions of an application's tokens.

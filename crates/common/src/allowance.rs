@@ -1,6 +1,6 @@
 //! The extent to which a person allows an application. The choice is kept with the consent.
 
-use common::scope::{Scope, Scopes};
+use super::scope::{Scope, Scopes};
 
 /// A person's choice for an application, in the order from the narrowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
