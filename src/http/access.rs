@@ -14,7 +14,12 @@ use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 use uuid::Uuid;
 
-use super::{error_map, failures::Failures, operation};
+use super::{
+    audience::{self, Visitors},
+    error_map,
+    failures::Failures,
+    operation,
+};
 use crate::{
     admission::{Admissions, Admitted, OpenedLink},
     caller_limits::{CallerLimits, LaterCount},
@@ -25,7 +30,6 @@ use crate::{
         team,
         users::Member,
     },
-    web::dashboard,
 };
 
 /// Everything that the layer needs.
@@ -72,7 +76,7 @@ pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut 
 /// # Errors
 /// The errors of the inner layers.
 pub async fn enter<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
-    if let Some(token) = dashboard::share_token(request.uri().path()) {
+    if let Some(token) = audience::of(&request).and_then(Visitors::share_token) {
         let opened = settings.open(&request, token).await;
         let opened: OpenedLink = opened.map_err(|error| error_map::of(&error));
         request.set_data(opened);

@@ -20,6 +20,7 @@ use poem::{
 use telemetry::logs;
 
 use super::{
+    audience::{self, Visitors},
     failures::Failures,
     operation,
     rate_limit::{CountedAs, OPEN_REQUESTS},
@@ -29,10 +30,7 @@ use crate::{
     caller_limits::LaterCount,
     config::Config,
     services::access::parse_id,
-    web::{
-        account,
-        dashboard::{self, Visitors},
-    },
+    web::{account, dashboard::Audience},
 };
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
@@ -99,20 +97,20 @@ pub async fn recognise<E: Endpoint>(
     next: Arc<E>,
     mut request: Request,
 ) -> Result<Response> {
-    match dashboard::visitors(request.uri().path()) {
-        Some(Visitors::Readers(token)) => {
+    match audience::of(&request).cloned() {
+        Some(Visitors { audience: Audience::Readers, named: token }) => {
             let rate = Rate::new(OPEN_REQUESTS, OPEN_REQUESTS);
-            let reader = CountedAs { rate, ..settings.reader(token, &request) };
+            let reader = CountedAs { rate, ..settings.reader(&token.unwrap_or_default(), &request) };
             request.set_data(CountedAs { key: format!("page/{}", reader.key), ..reader });
             // Its readers together count for the link's limit only if the page waits for the search engine.
             request.set_data(LaterCount::default());
         }
-        Some(Visitors::Takers(token)) => {
-            let reader = settings.reader(token, &request);
+        Some(Visitors { audience: Audience::Takers, named: token }) => {
+            let reader = settings.reader(&token.unwrap_or_default(), &request);
             request.set_data(reader);
         }
-        Some(Visitors::People(property)) => {
-            let property = property.and_then(parse_id);
+        Some(Visitors { audience: Audience::People, named: property }) => {
+            let property = property.as_deref().and_then(parse_id);
             match settings.admissions.visitor(request.method(), request.headers(), property).await {
                 Ok(Some(admitted)) => {
                     request.set_data(counted(&admitted));

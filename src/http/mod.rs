@@ -6,6 +6,7 @@
 //! ([`Challenge`](authenticate::Challenge), the state of a rate limit) and as headers.
 
 pub mod access;
+pub mod audience;
 pub mod authenticate;
 pub mod body;
 pub mod client_address;
@@ -40,11 +41,15 @@ use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, h
 use telemetry::{requests::RequestMeter, traces::Traces};
 
 use self::{
-    access::Authorize, authenticate::Authenticate, body::Bodies, client_address::NameClient, compression::Encoders,
-    cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, request_id::Identify,
-    tools::Tools, version::Served,
+    access::Authorize, audience::Audiences, authenticate::Authenticate, body::Bodies, client_address::NameClient,
+    compression::Encoders, cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit,
+    request_id::Identify, tools::Tools, version::Served,
 };
-use crate::{calls, server::Deadlines, web::dashboard::Dashboard};
+use crate::{
+    calls,
+    server::Deadlines,
+    web::dashboard::{self, Dashboard},
+};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";
@@ -228,6 +233,7 @@ impl Shared {
         authenticate: Arc<Authenticate>,
     ) -> BoxEndpoint<'static> {
         let (caller, keeper) = (authenticate.clone(), authenticate.clone());
+        let audiences: Audiences = dashboard::audiences().collect();
         let operations = self
             .authorized(operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
@@ -241,6 +247,8 @@ impl Shared {
             .around(move |next, request| authenticate::recognise(authenticate.clone(), next, request))
             .boxed()
             .around(move |next, request| unsent::give_back(keeper.clone(), next, request))
+            .boxed()
+            .around(move |next, request| audience::look_up(audiences.clone(), next, request))
             .boxed()
     }
 

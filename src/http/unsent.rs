@@ -13,12 +13,8 @@ use poem::{
 };
 use url::form_urlencoded;
 
-use super::authenticate::Authenticate;
-use crate::web::{
-    account,
-    dashboard::{self, Visitors},
-    strangers::SignInFirst,
-};
+use super::{audience, authenticate::Authenticate};
+use crate::web::{account, dashboard::Audience, strangers::SignInFirst};
 
 /// The largest form that is given back, in bytes.
 const LARGEST: usize = 256 * 1024;
@@ -61,7 +57,8 @@ fn is_temporary(status: StatusCode) -> bool {
 /// Returns the form that a request brings to a page of people, if it may be given back. The request keeps it.
 async fn unsent(request: &mut Request) -> Result<Option<Unsent>> {
     let path = request.uri().path();
-    let is_of_people = matches!(dashboard::visitors(path), Some(Visitors::People(_))) || is_below(account::PATH, path);
+    let is_of_people = audience::of(request).is_some_and(|visitors| visitors.audience == Audience::People)
+        || is_below(account::PATH, path);
     if *request.method() != Method::POST || !is_of_people || !form::is_sent(request.headers()) {
         return Ok(None);
     }

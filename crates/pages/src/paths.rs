@@ -14,15 +14,31 @@ pub type Methods = Arc<[(&'static str, &'static str)]>;
 /// that starts with an asterisk for all that follow.
 #[must_use]
 pub fn is_at(pattern: &str, path: &str) -> bool {
+    matches(pattern, path, |part| !part.is_empty())
+}
+
+/// Returns whether the router leads `path` to `pattern`: for it, an empty segment is any one, too.
+#[must_use]
+pub fn is_led_to(pattern: &str, path: &str) -> bool {
+    matches(pattern, path, |_| true)
+}
+
+fn matches(pattern: &str, path: &str, is_any: impl Fn(&str) -> bool) -> bool {
     let (mut expected, mut found) = (pattern.split('/'), path.split('/'));
     loop {
         match (expected.next(), found.next()) {
             (None, None) => return true,
             (Some(segment), Some(_)) if segment.starts_with('*') => return true,
-            (Some(segment), Some(part)) if segment == part || (segment.starts_with(':') && !part.is_empty()) => {}
+            (Some(segment), Some(part)) if segment == part || (segment.starts_with(':') && is_any(part)) => {}
             _ => return false,
         }
     }
+}
+
+/// Returns the first segment of `path` that `pattern`, at which it is, names by a colon.
+#[must_use]
+pub fn named<'p>(pattern: &str, path: &'p str) -> Option<&'p str> {
+    pattern.split('/').zip(path.split('/')).find(|(segment, _)| segment.starts_with(':')).map(|(_, part)| part)
 }
 
 /// Returns whether `path` is `start` or a path below it.
@@ -66,7 +82,7 @@ impl Paths {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_at, is_below};
+    use super::{is_at, is_below, is_led_to, named};
 
     #[test]
     fn a_path_is_below_whole_segments() {
@@ -82,5 +98,7 @@ mod tests {
             assert!(!is_at(pattern, other), "{other}");
         }
         assert!(is_at("/account/*rest", "/account/x/y") && !is_at("/account/*rest", "/account"));
+        assert!(is_led_to(pattern, "/account/sessions//end") && !is_led_to(pattern, "/account/sessions/end"));
+        assert_eq!([named(pattern, "/account/sessions/x/end"), named("/docs", "/docs")], [Some("x"), None]);
     }
 }

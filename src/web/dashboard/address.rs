@@ -11,9 +11,6 @@ use serde_json::Value;
 /// The segment before the conditions.
 const WHERE: &str = "where";
 
-/// The start of the conditions in an address below that of a site.
-pub const START: &str = "where/";
-
 /// The name of the overview in an address with conditions.
 pub const OVERVIEW: &str = "overview";
 

@@ -36,7 +36,6 @@ use pages::{
     fixed::fixed,
     own_host::on_own_host,
     page::{self, Navigation, Page},
-    paths::is_at,
 };
 use poem::{
     Body, EndpointExt as _, Request, Response, Route,
@@ -89,57 +88,41 @@ const SCRIPT: &str = "/assets/dashboard.js";
 /// The title of the page of all sites.
 const ALL_SITES: &str = "All sites";
 
+/// An address below that of a property which opens no page. Its refusal is for people, too.
+const NO_PAGE: &str = "/p/:id/*rest";
+
+/// Whom a page is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// People who are signed in. The path of a page of a property names its id.
+    People,
+    /// Readers of the page of a share link. The path names its token.
+    Readers,
+    /// Readers of a share link, who take a file. The path names its token.
+    Takers,
+}
+
 /// The paths with their methods. Each page of a property has its own, and comes before the pattern of all.
 pub fn paths() -> impl Iterator<Item = (&'static str, &'static str)> {
-    Part::patterns().map(|pattern| (pattern, "GET, HEAD, POST")).chain([
-        (SITES, "GET, HEAD, POST"),
-        (NARROWED, "GET, HEAD, POST"),
-        (PART, "GET, HEAD, POST"),
-        (SHARED, "GET, HEAD"),
-        (SHARED_NARROWED, "GET, HEAD"),
-        (shared_csv::QUERIES, "GET, HEAD"),
-        (shared_csv::PAGES, "GET, HEAD"),
-        (SCRIPT, "GET, HEAD"),
+    routes().map(|(pattern, methods, _)| (pattern, methods)).chain([(SCRIPT, "GET, HEAD")])
+}
+
+/// The patterns of pages with their audiences, of which the first that matches counts.
+pub fn audiences() -> impl Iterator<Item = (&'static str, Audience)> {
+    routes().map(|(pattern, _, audience)| (pattern, audience)).chain([(NO_PAGE, Audience::People)])
+}
+
+/// The patterns of pages with their methods and audiences.
+fn routes() -> impl Iterator<Item = (&'static str, &'static str, Audience)> {
+    Part::patterns().map(|pattern| (pattern, "GET, HEAD, POST", Audience::People)).chain([
+        (SITES, "GET, HEAD, POST", Audience::People),
+        (NARROWED, "GET, HEAD, POST", Audience::People),
+        (PART, "GET, HEAD, POST", Audience::People),
+        (SHARED, "GET, HEAD", Audience::Readers),
+        (SHARED_NARROWED, "GET, HEAD", Audience::Readers),
+        (shared_csv::QUERIES, "GET, HEAD", Audience::Takers),
+        (shared_csv::PAGES, "GET, HEAD", Audience::Takers),
     ])
-}
-
-/// The audience of the pages of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visitors<'p> {
-    /// People who are signed in, and the id of the property in the path.
-    People(Option<&'p str>),
-    /// Readers of the page of the share link with this token.
-    Readers(&'p str),
-    /// Readers of the share link with this token, who take a file.
-    Takers(&'p str),
-}
-
-/// Returns whom the page at `path` is for, or `None` if it is not a page of the dashboard.
-#[must_use]
-pub fn visitors(path: &str) -> Option<Visitors<'_>> {
-    if let Some(rest) = path.strip_prefix("/share/") {
-        return match rest.split_once('/') {
-            None => Some(Visitors::Readers(rest)),
-            Some((token, rest)) if rest.starts_with(address::START) => Some(Visitors::Readers(token)),
-            Some((token, _)) => {
-                let is_file = [shared_csv::QUERIES, shared_csv::PAGES].iter().any(|file| is_at(file, path));
-                is_file.then_some(Visitors::Takers(token))
-            }
-        };
-    }
-    if path == SITES {
-        return Some(Visitors::People(None));
-    }
-    path.strip_prefix("/p/").map(|rest| Visitors::People(rest.split('/').next()))
-}
-
-/// Returns the token of the share link whose page or file is at `path`.
-#[must_use]
-pub fn share_token(path: &str) -> Option<&str> {
-    match visitors(path)? {
-        Visitors::Readers(token) | Visitors::Takers(token) => Some(token),
-        Visitors::People(_) => None,
-    }
 }
 
 /// The dashboard.
@@ -385,27 +368,5 @@ async fn property(
     match waits::beside(rest, waits::judged(door.judge(asker, judged, &query))).await {
         (_, Progress::Done(Err(refusal))) => Err(refusal),
         (rest, _) => waits::announced(rest).await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_below_a_link_that_is_no_page_and_no_file_counts_for_no_link() {
-        for (path, expected) in [
-            ("/share/t", Some(Visitors::Readers("t"))),
-            ("/share/t/where/country=deu/overview", Some(Visitors::Readers("t"))),
-            ("/share/t/queries.csv", Some(Visitors::Takers("t"))),
-            ("/share/t/pages.csv", Some(Visitors::Takers("t"))),
-            ("/share/t/countries.csv", None),
-            ("/share/t/queries.csv/x", None),
-            ("/p/7/queries", Some(Visitors::People(Some("7")))),
-            ("/", Some(Visitors::People(None))),
-            ("/docs", None),
-        ] {
-            assert_eq!(visitors(path), expected, "{path}");
-        }
     }
 }
