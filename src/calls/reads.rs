@@ -61,7 +61,7 @@ impl Visitor<'_> {
         let call = self.call("listTags")?;
         let work = async {
             let (app, member) = (call.app, call.member()?);
-            app.lists.records(member.user.id, &call.params(&[])?, tags::list(&app.db, &member, app.clock.now())).await
+            app.lists.records(&call.params(&[])?, tags::list(&app.db, &member, app.clock.now())).await
         };
         call.answer(work).await
     }
@@ -71,7 +71,7 @@ impl Visitor<'_> {
         let call = self.call("listFilterPresets")?;
         let work = async {
             let (app, member) = (call.app, call.member()?);
-            app.lists.records(member.user.id, &call.params(query)?, filters::list(&app.db, &member)).await
+            app.lists.records(&call.params(query)?, filters::list(&app.db, &member)).await
         };
         call.answer(work).await
     }
@@ -166,7 +166,7 @@ impl Visitor<'_> {
         let call = self.call(operation)?;
         let work = async {
             let (app, access) = (call.app, call.access()?);
-            app.lists.records(access.user_id(), &call.params(query)?, classifications::list(&app.db, &access)).await
+            app.lists.records(&call.params(query)?, classifications::list(&app.db, &access)).await
         };
         call.answer(work).await
     }
@@ -178,7 +178,7 @@ impl Visitor<'_> {
             let (app, access) = (call.app, call.access()?);
             let params: AnnotationListParams = call.params(query)?;
             let found = annotations::list(&app.db, &app.search.system_annotations, &access, &params);
-            app.lists.records(access.user_id(), &params.paging, found).await
+            app.lists.records(&params.paging, found).await
         };
         call.answer(work).await
     }

@@ -21,7 +21,7 @@ impl AnnotationsApi for App {
     ) -> Answered<Listed<Annotation>> {
         let access = caller.access()?;
         let found = annotations::list(&self.db, &self.search.system_annotations, &access, &params);
-        self.lists.answer(caller.member()?.user.id, &params.paging, found).await
+        self.lists.answer(&params.paging, found).await
     }
 
     async fn get_property_annotation(

@@ -96,7 +96,7 @@ impl ClassificationsApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<Segment>> {
-        self.lists.answer(caller.member()?.user.id, &paging, classifications::list(&self.db, &*caller.access()?)).await
+        self.lists.answer(&paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_segment(
@@ -149,7 +149,7 @@ impl ClassificationsApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<TopicCluster>> {
-        self.lists.answer(caller.member()?.user.id, &paging, classifications::list(&self.db, &*caller.access()?)).await
+        self.lists.answer(&paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(

@@ -20,7 +20,7 @@ impl FiltersApi for App {
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<FilterPreset>> {
         let member = caller.member()?;
-        self.lists.answer(member.user.id, &paging, filters::list(&self.db, &member)).await
+        self.lists.answer(&paging, filters::list(&self.db, &member)).await
     }
 
     async fn get_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<FilterPreset>> {

@@ -1,113 +1,84 @@
 //! Lists of records. A list may take megabytes, so few are in memory at once.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use api::{
     answer::{Answered, List, ListMeta, Listed, Rendered},
     params::Paging,
 };
-use bytes::Bytes;
-use common::{compute::beside, digest::opaque_tag, places::Places};
+use common::{compute::beside, digest::opaque_tag};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use tokio::{
-    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
-    time::{Instant, timeout_at},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
 };
-use uuid::Uuid;
 
 use crate::error::Error;
 
 /// The size in bytes from which a list counts as long.
 const LONG_BYTES: usize = 64 * 1024;
-/// The maximum number of lists of one person that are made or sent at once.
-const MAX_PER_PERSON: usize = 4;
-/// The time limit for a list to pass all of these limits.
+/// The maximum number of lists whose rows are in memory at once.
+const MAX_LISTS: usize = 4;
+/// The longest wait for a place among them.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// The limits on lists of a service.
-pub struct Lists {
-    /// Limits the lists whose rows are in memory at once.
-    reading: Semaphore,
-    /// Limits long lists to one at a time, because rendering one takes many times the memory of its bytes.
-    long: Semaphore,
-    by_person: Places<Uuid>,
-}
+/// The places of lists. What one caller may ask at once, and the bytes that wait to be sent, are limited for all answers
+/// ([`rate_limit`](crate::http::rate_limit)).
+pub struct Lists(Arc<Semaphore>);
 
 impl Default for Lists {
     fn default() -> Self {
-        Self { reading: Semaphore::new(8), long: Semaphore::new(1), by_person: Places::new(MAX_PER_PERSON) }
-    }
-}
-
-/// The bytes of a list. They hold the person's place until the last of them is sent.
-struct Held {
-    bytes: Vec<u8>,
-    _place: OwnedSemaphorePermit,
-}
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        Self(Arc::new(Semaphore::new(MAX_LISTS)))
     }
 }
 
 impl Lists {
-    /// Reads a list of `person`, and returns a page of it.
+    /// Reads a list, and returns a page of it.
     pub async fn records<T>(
         &self,
-        person: Uuid,
         paging: &Paging,
         list: impl Future<Output = Result<Vec<T>, Error>>,
     ) -> Answered<List<T>>
     where
         T: ToJSON + ParseFromJSON + Send + Sync,
     {
-        let deadline = Instant::now() + TIMEOUT;
-        let _place = self.place(person, deadline).await?;
-        let _reading = turn(deadline, self.reading.acquire()).await?;
+        let _place = self.place().await?;
         let (data, meta) = paging.page(list.await?);
         Ok(List { data, meta })
     }
 
-    /// Waits for one of a person's places.
-    async fn place(&self, person: Uuid, deadline: Instant) -> Result<OwnedSemaphorePermit, Error> {
-        turn(deadline, self.by_person.of(person).acquire_owned()).await
+    /// Waits for a place.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let overloaded = |_| Error::Overloaded("too many lists are being read".to_owned());
+        timeout(TIMEOUT, self.0.clone().acquire_owned()).await.map_err(overloaded)?.map_err(Error::internal)
     }
 
-    /// Reads a list of `person`, and renders and hashes a page of it, within the limits above.
+    /// Reads a list, and renders and hashes a page of it.
     pub(super) async fn answer<T>(
         &self,
-        person: Uuid,
         paging: &Paging,
         list: impl Future<Output = Result<Vec<T>, Error>>,
     ) -> Answered<Listed<T>>
     where
         T: ToJSON + ParseFromJSON + Send + Sync + 'static,
     {
-        let deadline = Instant::now() + TIMEOUT;
-        let place = self.place(person, deadline).await?;
-        let _reading = turn(deadline, self.reading.acquire()).await?;
+        let place = self.place().await?;
         let records = list.await?;
         let (meta, page) = (paging.meta(records.len()), paging.range(records.len()));
         let mut records = records.into_iter().skip(page.start).take(page.len());
         let mut written = Written::default();
         written.write(&mut records, LONG_BYTES);
         if records.len() == 0 {
-            return Ok(written.finish(&meta, place));
+            return Ok(written.finish(&meta));
         }
-        let _turn = turn(deadline, self.long.acquire()).await?;
         let rendered = beside(move || {
+            // Held until the rows are written, even if the caller no longer waits.
+            let _place = place;
             written.write(&mut records, usize::MAX);
-            written.finish(&meta, place)
+            written.finish(&meta)
         });
         Ok(rendered.await.map_err(Error::from)?)
     }
-}
-
-/// Waits for a permit until `deadline`.
-async fn turn<P>(deadline: Instant, permit: impl Future<Output = Result<P, AcquireError>>) -> Result<P, Error> {
-    let overloaded = |_| Error::Overloaded("too many long lists are being sent".to_owned());
-    timeout_at(deadline, permit).await.map_err(overloaded)?.map_err(Error::internal)
 }
 
 /// Renders `{ "data": [ … ], "meta": … }` record by record, and drops each record once it is written.
@@ -124,15 +95,11 @@ impl Written {
         }
     }
 
-    fn finish<T: ToJSON + ParseFromJSON + Send + Sync>(
-        mut self,
-        meta: &ListMeta,
-        place: OwnedSemaphorePermit,
-    ) -> Listed<T> {
+    fn finish<T: ToJSON + ParseFromJSON + Send + Sync>(mut self, meta: &ListMeta) -> Listed<T> {
         let open: &[u8] = if self.0.is_empty() { b"{\"data\":[" } else { b"" };
         self.0.extend_from_slice(open);
         self.0.extend_from_slice(format!("],\"meta\":{}}}", meta.to_json_string()).as_bytes());
         let digest = opaque_tag(&self.0);
-        Rendered::new(Bytes::from_owner(Held { bytes: self.0, _place: place })).with_strong_digest(&digest)
+        Rendered::new(self.0.into()).with_strong_digest(&digest)
     }
 }

@@ -25,7 +25,7 @@ impl TagsApi for App {
 
     async fn list_tags(&self, caller: Caller, Params(paging): Params<Paging>) -> Answered<Listed<Tag>> {
         let member = caller.member()?;
-        self.lists.answer(member.user.id, &paging, tags::list(&self.db, &member, self.clock.now())).await
+        self.lists.answer(&paging, tags::list(&self.db, &member, self.clock.now())).await
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {
