@@ -39,6 +39,7 @@ use crate::{
         privacy::Privacy,
         search_accounts::grants::StoredGrants,
         system_annotations::SystemAnnotations,
+        waiting::Waiting,
     },
     web::account,
 };
@@ -274,6 +275,7 @@ fn search_data(
         system_annotations: SystemAnnotations::load(&config.annotations)?,
         account_page: client_id(config).map(|_| basis.base_url.join(account::PATH).into()),
         lane: None,
+        waiting: Waiting::default(),
     })
 }
 

@@ -26,8 +26,9 @@ use crate::{
     handlers::App,
     services::{
         access::{PropertyAccess, SharedProperty},
-        analyses::prepared::Prepared,
+        analyses::{prepared::Prepared, search_data::SearchData},
         users::Member,
+        waiting::Waiting,
     },
 };
 
@@ -53,6 +54,8 @@ pub struct Calls {
 #[derive(Clone, Copy)]
 pub struct Visitor<'c> {
     calls: &'c Calls,
+    /// Where the readings of the page announce that they wait.
+    waiting: &'c Waiting,
     /// The request data of the page: the admission, the opened share link, the id.
     known: &'c Extensions,
 }
@@ -66,10 +69,11 @@ struct Call<'c> {
 }
 
 impl Calls {
-    /// Calls operations for the visitor of a page. `known` is the request data of the page.
+    /// Calls operations for the visitor of a page. `known` is the request data of the page, whose readings announce in `waiting` that they
+    /// wait.
     #[must_use]
-    pub fn of<'c>(&'c self, known: &'c Extensions) -> Visitor<'c> {
-        Visitor { calls: self, known }
+    pub fn of<'c>(&'c self, known: &'c Extensions, waiting: &'c Waiting) -> Visitor<'c> {
+        Visitor { calls: self, waiting, known }
     }
 }
 
@@ -139,6 +143,11 @@ impl<'c> Call<'c> {
         T: Serialize + Clone + Send + Sync + 'static,
     {
         Ok(Arc::unwrap_or_clone(self.app.search.answers.value(answer).await?))
+    }
+
+    /// What reads search data for the page.
+    fn search(&self) -> SearchData {
+        self.app.search.watched_by(self.visitor.waiting)
     }
 
     /// Reads the parameters of the operation.

@@ -41,7 +41,7 @@ impl Visitor<'_> {
         let call = self.call("listProperties")?;
         let work = async {
             let (app, member) = (call.app, call.member()?);
-            Ok(headlines::list(&app.search, &app.config, &member, &call.params(query)?).await?)
+            Ok(headlines::list(&call.search(), &app.config, &member, &call.params(query)?).await?)
         };
         call.answer(work).await
     }
@@ -51,7 +51,7 @@ impl Visitor<'_> {
         let call = self.call("getPortfolio")?;
         let work = async {
             let (app, member) = (call.app, call.member()?);
-            Ok(portfolio::read(&app.search, &app.config, &member, &call.params(query)?).await?)
+            Ok(portfolio::read(&call.search(), &app.config, &member, &call.params(query)?).await?)
         };
         call.answer(work).await
     }
@@ -108,7 +108,7 @@ impl Visitor<'_> {
         let call = self.call("getProperty")?;
         let work = async {
             let access = call.access()?;
-            Ok(headlines::one(&call.app.search, &access, &call.params(query)?).await?)
+            Ok(headlines::one(&call.search(), &access, &call.params(query)?).await?)
         };
         call.answer(work).await
     }
@@ -118,7 +118,7 @@ impl Visitor<'_> {
         let call = self.call("getProperty")?;
         let work = async {
             let access = call.access()?;
-            Ok(headlines::unmarked(&call.app.search, &access, &call.params(query)?).await?)
+            Ok(headlines::unmarked(&call.search(), &access, &call.params(query)?).await?)
         };
         call.answer(work).await
     }
@@ -200,7 +200,7 @@ macro_rules! analyses {
                     let call = self.call($operation)?;
                     let work = async {
                         let right = call.$right()?;
-                        call.value($service(&call.app.search, &right, &call.params(query)?).await?).await
+                        call.value($service(&call.search(), &right, &call.params(query)?).await?).await
                     };
                     call.answer(work).await
                 }

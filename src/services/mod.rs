@@ -25,5 +25,5 @@ pub mod system_annotations;
 pub mod tags;
 pub mod team;
 pub mod users;
-pub mod waits;
+pub mod waiting;
 pub mod warming;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::{answers::Answers, weeks::Weeks};
 use crate::{
     error::{Disconnected, Disconnection, Error, Responsible},
-    services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations, waits::announced},
+    services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations, waiting::Waiting},
 };
 
 /// Seconds to wait before asking again where the search engine has not answered in time.
@@ -44,6 +44,8 @@ pub struct SearchData {
     pub account_page: Option<Arc<str>>,
     /// The lane of all requests, if nobody waits for them.
     pub lane: Option<Lane>,
+    /// Where readings announce that they wait.
+    pub waiting: Waiting,
 }
 
 /// A site, the account that reads it, and the lane and question of its requests.
@@ -89,6 +91,12 @@ impl SearchData {
         Ok(SearchSite { asker: self.lane.map_or_else(of_caller, Asker::new), ..site })
     }
 
+    /// Returns the same, for a page that watches whether its readings wait.
+    #[must_use]
+    pub fn watched_by(&self, waiting: &Waiting) -> Self {
+        Self { waiting: waiting.clone(), ..self.clone() }
+    }
+
     /// Returns what reads ahead into the same cache. It shares no permits with people, so nobody waits for it.
     #[must_use]
     pub fn ahead(&self) -> Self {
@@ -125,7 +133,7 @@ impl SearchData {
     /// Reads one part of a question.
     pub async fn read(&self, site: &SearchSite, part: &Part, plan: &Plan) -> Result<Arc<Reading>, Error> {
         let reader = self.reader.asking_for(site.asker);
-        match announced(reader.read(&site.credentials, &site.url, part, plan)).await {
+        match self.waiting.announced(reader.read(&site.credentials, &site.url, part, plan)).await {
             Ok(reading) => Ok(reading),
             Err(error) => Err(self.explain(site, error).await),
         }
@@ -135,7 +143,7 @@ impl SearchData {
     pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
         let read = async {
             let reader = self.reader.asking_for(site.asker);
-            match announced(reader.last_final(&site.credentials, &site.url)).await {
+            match self.waiting.announced(reader.last_final(&site.credentials, &site.url)).await {
                 Ok(found) => Ok(found),
                 Err(error) => Err(self.explain(site, error.into()).await),
             }

@@ -8,10 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::ListedProperty;
 use crate::{
     error::Error,
-    services::{
-        analyses::search_data::{SearchData, SearchSite},
-        waits::announced,
-    },
+    services::analyses::search_data::{SearchData, SearchSite},
 };
 
 /// The recent days of a property, or the reason why they are missing.
@@ -87,7 +84,7 @@ async fn awaited(
     started: Recent,
     deadline: Instant,
 ) -> ReadDays {
-    match timeout_at(deadline, announced(started.read())).await {
+    match timeout_at(deadline, search.waiting.announced(started.read())).await {
         Ok(Ok(days)) => Ok(days),
         Ok(Err(error)) => Err(Unread::Refused(search.explain(site, error.into()).await)),
         Err(_) if search.reader.engine().trouble(listed.account.id).is_some() => {

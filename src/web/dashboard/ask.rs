@@ -10,19 +10,34 @@ use poem::{
     http::{Extensions, HeaderMap, Uri, uri::PathAndQuery},
 };
 
-use crate::calls::{Calls, Visitor};
+use crate::{
+    calls::{Calls, Visitor},
+    services::waiting::Waiting,
+};
 
 /// Asks operations on behalf of whoever opened a page.
 #[derive(Clone, Copy)]
 pub struct Asker<'a> {
-    pub calls: &'a Calls,
+    calls: &'a Calls,
     pub page: &'a Visit,
+    /// Where readings announce that they wait.
+    pub waiting: &'a Waiting,
 }
 
 impl<'a> Asker<'a> {
+    /// Asks for the visitor of `page`.
+    pub fn of(calls: &'a Calls, page: &'a Visit) -> Self {
+        Self { calls, page, waiting: &page.waiting }
+    }
+
+    /// Returns the same, whose readings announce in `waiting` that they wait.
+    pub fn watched_by(self, waiting: &'a Waiting) -> Self {
+        Self { waiting, ..self }
+    }
+
     /// Calls operations for the visitor.
     pub fn visitor(self) -> Visitor<'a> {
-        self.calls.of(&self.page.extensions)
+        self.calls.of(&self.page.extensions, self.waiting)
     }
 }
 
@@ -32,11 +47,18 @@ pub struct Visit {
     uri: Uri,
     pub headers: HeaderMap,
     pub extensions: Extensions,
+    /// Where the readings of the page announce that they wait.
+    pub waiting: Waiting,
 }
 
 impl From<&Request> for Visit {
     fn from(page: &Request) -> Self {
-        Self { uri: page.uri().clone(), headers: page.headers().clone(), extensions: page.extensions().clone() }
+        Self {
+            uri: page.uri().clone(),
+            headers: page.headers().clone(),
+            extensions: page.extensions().clone(),
+            waiting: Waiting::watched(),
+        }
     }
 }
 

@@ -65,7 +65,7 @@ use crate::{
     operations::Operations,
     services::{
         access::parse_id,
-        waits::{self, Progress},
+        waiting::{self, Progress, Waiting},
         warming::opened::OpenedPages,
     },
 };
@@ -208,20 +208,21 @@ impl Frame {
         }
     }
 
-    /// Answers with the page that `work` makes, under its `name` and that of its site. If that waits for the search engine, the head is sent
-    /// before, with the name that `site` finds; what is refused later is said inside.
+    /// Answers with the page that `work` makes, under its `name` and that of its site. If that announces in `waiting` that it waits for the
+    /// search engine, the head is sent before, with the name that `site` finds; what is refused later is said inside.
     async fn answer_with(
         self,
         status: StatusCode,
         name: &'static str,
         site: impl Future<Output = Option<SiteName>>,
+        waiting: &Waiting,
         work: BoxFuture<'static, Shown>,
     ) -> Response {
         let page = |site: Option<&SiteName>| {
             let title = site.map_or_else(|| name.to_owned(), |site| format!("{name} · {site}"));
             self.page(title).heading(heading(site, name)).status(status).dashboard(SCRIPT)
         };
-        let rest = match waits::judged(work).await {
+        let rest = match waiting.settled(work).await {
             Progress::Done(Ok(Drawn { site, body })) => return page(site.as_ref()).render(&body),
             Progress::Done(Err(refused)) => return refused::page(|title| self.page(title), &refused),
             Progress::Waits(rest) => rest,
@@ -230,7 +231,7 @@ impl Frame {
             let Self::Readers(Some((later, limits))) = &self else { return None };
             later.count(limits).await?.retry_after
         };
-        let (rest, (retry_after, site)) = waits::beside(rest, join(counted, site)).await;
+        let (rest, (retry_after, site)) = waiting::beside(rest, join(counted, site)).await;
         if let Some(seconds) = retry_after {
             let refusal = ApiError::new(Code::RateLimited).retry_after(seconds);
             return refused::page(|title| self.page(title), &refusal.into());
@@ -296,14 +297,17 @@ async fn read(Data(dashboard): Data<&Dashboard>, page: &Request) -> Response {
         return dashboard.nothing();
     };
     let door = Door::Shared(token.to_owned());
-    let work = contents(dashboard.clone(), page.into(), door, Part::Overview, None);
+    let visit = Visit::from(page);
+    let waiting = visit.waiting.clone();
+    let work = contents(dashboard.clone(), visit, door, Part::Overview, None);
     let counted = page.data::<LaterCount>().cloned().zip(dashboard.limits.clone());
     let frame = Frame::Readers(counted);
     let view = View::read(page.uri().path(), page.uri().query().unwrap_or_default(), Part::Overview.names());
     if let Some(address) = view.ok().and_then(|view| view.elsewhere()) {
         return redirect(&address);
     }
-    let mut response = frame.answer_with(StatusCode::OK, "Search performance", ready(None), work.boxed()).await;
+    let mut response =
+        frame.answer_with(StatusCode::OK, "Search performance", ready(None), &waiting, work.boxed()).await;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     response
@@ -311,7 +315,7 @@ async fn read(Data(dashboard): Data<&Dashboard>, page: &Request) -> Response {
 
 /// Returns the contents of a page of a property.
 async fn contents(dashboard: Dashboard, visit: Visit, door: Door, part: Part, sent: Option<Sent>) -> Shown {
-    let asker = Asker { calls: &dashboard.calls, page: &visit };
+    let asker = Asker::of(&dashboard.calls, &visit);
     let again = address::without_question(visit.path());
     let written = sent.as_ref().map(Sent::written).unwrap_or_default();
     let today = dashboard.clock.pacific_today();
@@ -355,18 +359,21 @@ async fn property(
     view: &View,
 ) -> Result<(Site, Option<NaiveDate>), ApiError> {
     let judged = part.judged(view)?;
-    let rest = match waits::judged(door.property(asker, judged.is_some())).await {
+    let [of_property, of_question] = [Waiting::watched(), Waiting::watched()];
+    let found = door.property(asker.watched_by(&of_property), judged.is_some());
+    let rest = match of_property.settled(found).await {
         Progress::Done(found) => return found,
         Progress::Waits(rest) => rest,
     };
-    let Some((judged, mut query)) = judged else { return waits::announced(rest).await };
+    let Some((judged, mut query)) = judged else { return asker.waiting.announced(rest).await };
     if matches!(door, Door::Shared(_)) && view.text("compare").is_none() {
         // A link may show fixed days, which are compared with no others. Which it shows is being read.
         query.retain(|(name, _)| *name != "compare");
     }
     // It waits for the same reading, so it is asked no further than that.
-    match waits::beside(rest, waits::judged(door.judge(asker, judged, &query))).await {
+    let question = of_question.settled(door.judge(asker.watched_by(&of_question), judged, &query));
+    match waiting::beside(rest, question).await {
         (_, Progress::Done(Err(refusal))) => Err(refusal),
-        (rest, _) => waits::announced(rest).await,
+        (rest, _) => asker.waiting.announced(rest).await,
     }
 }

@@ -117,7 +117,7 @@ impl Place {
         // The page says what is wrong with its address.
         let Ok(view) = View::read(visit.path(), visit.query(), part.names()) else { return Ok(None) };
         let Some(id) = &view.preset else { return Ok(view.elsewhere()) };
-        let presets = Asker { calls: &dashboard.calls, page: &visit }.visitor().filter_presets(&[]).await?;
+        let presets = Asker::of(&dashboard.calls, &visit).visitor().filter_presets(&[]).await?;
         let preset = presets.data.into_iter().find(|preset| preset.id.to_string() == *id);
         preset.map(|preset| Some(view.filtered(&preset.filters))).ok_or_else(|| ApiError::new(Code::NotFound))
     }
@@ -165,8 +165,9 @@ impl Place {
     async fn answer(self, dashboard: &Dashboard, visit: Visit, status: StatusCode, sent: Option<Sent>) -> Response {
         let (frame, name) = (Frame::People(dashboard.navigation.clone()), self.name());
         let site = site_name(dashboard.calls.clone(), visit.clone(), self.door().is_some());
+        let waiting = visit.waiting.clone();
         let work = self.work(dashboard.clone(), visit, sent);
-        frame.answer_with(status, name, site, work).await
+        frame.answer_with(status, name, site, &waiting, work).await
     }
 }
 
@@ -175,14 +176,14 @@ async fn site_name(calls: Arc<Calls>, visit: Visit, is_of_site: bool) -> Option<
     if !is_of_site {
         return None;
     }
-    let visitor = calls.of(&visit.extensions);
+    let visitor = Asker::of(&calls, &visit).visitor();
     let answer = visitor.unmarked_property(&[("headline", "false".to_owned())]).await;
     Some(name_of(visitor, &answer.ok()?.data).await)
 }
 
 /// Returns the contents of the page of all sites.
 async fn all_sites(dashboard: Dashboard, visit: Visit, sent: Option<Sent>) -> Shown {
-    let asker = Asker { calls: &dashboard.calls, page: &visit };
+    let asker = Asker::of(&dashboard.calls, &visit);
     let home = sites::Home { asker, plans: dashboard.navigation.plans.as_deref(), sent };
     match sites::page(&home).await {
         Ok(body) => Ok(Drawn { site: None, body }),

@@ -30,9 +30,12 @@ use super::{
 };
 use crate::{
     calls::Calls,
-    services::analyses::{
-        csv::{self, CsvBlock},
-        export::{COLUMNS, COMPARED},
+    services::{
+        analyses::{
+            csv::{self, CsvBlock},
+            export::{COLUMNS, COMPARED},
+        },
+        waiting::Waiting,
     },
 };
 
@@ -118,7 +121,7 @@ async fn answer(calls: &Calls, file: &Request) -> Result<Response> {
         return Err(ApiError::invalid(name, "not a parameter of this file, which has all rows of its table").into());
     }
     query.extend(asked.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    match calls.of(file.extensions()).shared_performance(&query).await {
+    match calls.of(file.extensions(), &Waiting::default()).shared_performance(&query).await {
         Ok(found) => Ok(written(table, &found)?),
         // What is wrong with the parameters is for the person who chose them.
         Err(refusal) if matches!(refusal.code.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) => {
