@@ -87,7 +87,8 @@ pub async fn branded_traffic(
             data,
         }
     };
-    asked.answer(access, params, origin, answer)
+    let understood = BrandedTrafficParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, answer)
 }
 
 /// Returns the plans of all traffic, of branded queries, and of identified queries that are not branded.

@@ -117,7 +117,8 @@ pub async fn query(
     let asked = Asked::settle(search, access, question).await?;
     let read = RowsRead::read(&asked, &order.read, |days| days.counted, |_| ENGINE_CEILING).await?;
     let origin = read.readings.origin();
-    asked.answer(access, query, origin, move |asked, query| answer(asked, query, &order, &page, &read))
+    let understood = PerformanceQuery { question: asked.question(), ..query.clone() };
+    asked.answer(access, understood, origin, move |asked, query| answer(asked, query, &order, &page, &read))
 }
 
 fn answer(

@@ -82,7 +82,8 @@ pub async fn cannibalization(
         branded_excluded,
     };
     let origin = read.readings.origin();
-    asked.answer(access, params, origin, move |asked, params| answer(asked, &read, params, &page, thresholds))
+    let understood = CannibalizationParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, move |asked, params| answer(asked, &read, params, &page, thresholds))
 }
 
 async fn read(asked: &Asked) -> Result<Read, Error> {

@@ -49,7 +49,8 @@ pub async fn breakdown(
             },
         }
     };
-    asked.answer(access, params, origin, answer)
+    let understood = CountriesParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, answer)
 }
 
 /// Computes the daily trends. Reads every country, because they are few and the unnamed ones are summed.
@@ -79,7 +80,8 @@ pub async fn timeseries(
             },
         }
     };
-    asked.answer(access, params, origin, answer)
+    let understood = CountriesTimeseriesParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, answer)
 }
 
 /// Returns the trends with the labels of their countries.

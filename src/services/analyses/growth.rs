@@ -54,7 +54,8 @@ pub async fn growth(
     let read = read(&asked, &curve_plan).await?;
     let origin = read.readings.origin();
     let answer = move |asked: &Asked, params: &_| answer(asked, &read, params, &page, branded_excluded);
-    asked.answer(access, params, origin, answer)
+    let understood = GrowthParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, answer)
 }
 
 /// Returns the plan for the site's own curve: the question's conditions except the ones on queries, and no branded queries.

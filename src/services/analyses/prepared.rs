@@ -2,13 +2,7 @@
 
 use std::{any::type_name, sync::Weak};
 
-use api::{
-    analytics::{
-        BrandedTrafficParams, CannibalizationParams, CountriesParams, CountriesTimeseriesParams, GrowthParams,
-        PerformanceQuery, QueryCountParams, QueryInsightsParams, SparklinesParams,
-    },
-    models::Question,
-};
+use api::models::Question;
 use search_engine::{LastFinal, Reading};
 use serde::Serialize;
 use uuid::Uuid;
@@ -25,48 +19,23 @@ pub struct Prepared<T> {
     pub(super) compute: Box<dyn FnOnce() -> T + Send>,
 }
 
-/// Parameters of an analysis.
-pub trait Asking {
-    /// Their question.
-    fn question(&mut self) -> &mut Question;
-}
-
-macro_rules! asking {
-    ($($params:ty),* $(,)?) => {
-        $(impl Asking for $params {
-            fn question(&mut self) -> &mut Question {
-                &mut self.question
-            }
-        })*
-    };
-}
-
-asking!(
-    BrandedTrafficParams,
-    CannibalizationParams,
-    CountriesParams,
-    CountriesTimeseriesParams,
-    GrowthParams,
-    PerformanceQuery,
-    QueryCountParams,
-    QueryInsightsParams,
-    SparklinesParams,
-);
-
 impl Asked {
-    /// Prepares the answer that `answer` computes from the parameters as they were understood, and from `readings`.
+    /// The question as it was understood.
+    pub(super) fn question(&self) -> Question {
+        self.settled.question.clone()
+    }
+
+    /// Prepares the answer that `answer` computes from `params`, as they were understood, and from `readings`.
     pub(super) fn answer<P, T>(
         self,
         access: &ReadableProperty,
-        params: &P,
+        params: P,
         readings: Vec<Weak<Reading>>,
         answer: impl FnOnce(&Self, &P) -> T + Send + 'static,
     ) -> Result<Prepared<T>, Error>
     where
-        P: Asking + Clone + Serialize + Send + 'static,
+        P: Serialize + Send + 'static,
     {
-        let mut params = params.clone();
-        params.question().clone_from(&self.settled.question);
         let key = self.settled.key(type_name::<T>(), access, &params)?;
         let made_of = MadeOf { readings, freshness: self.freshness };
         Ok(Prepared { key, made_of, compute: Box::new(move || answer(&self, &params)) })

@@ -35,7 +35,8 @@ pub async fn query_count(
     parts.check()?;
     let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
     let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned()).collect();
-    asked.answer(access, params, readings, move |asked, params| answer(asked, counted, params))
+    let understood = QueryCountParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, readings, move |asked, params| answer(asked, counted, params))
 }
 
 /// The queries of one window.

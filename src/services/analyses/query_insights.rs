@@ -56,7 +56,8 @@ pub async fn query_insights(
         params.include_branded || params.question.slice.classification == Some(Classification::Branded);
     let read = read(&asked, brand.as_deref(), includes_branded).await?;
     let origin = read.readings.origin();
-    asked.answer(access, params, origin, move |asked, params| answer(asked, &read, params, &page))
+    let understood = QueryInsightsParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, move |asked, params| answer(asked, &read, params, &page))
 }
 
 async fn read(asked: &Asked, brand: Option<&str>, includes_branded: bool) -> Result<Read, Error> {

@@ -96,7 +96,8 @@ pub async fn sparklines(
     let read = Read { table, by_time, wholes, readings: parts.finish() };
     let origin = read.readings.origin();
     let answer = move |asked: &Asked, params: &_| answer(asked, params, &page, (&keys, shown), &read);
-    asked.answer(access, params, origin, answer)
+    let understood = SparklinesParams { question: asked.question(), ..params.clone() };
+    asked.answer(access, understood, origin, answer)
 }
 
 /// Returns the keys in the search engine's spelling.
