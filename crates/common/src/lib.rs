@@ -18,6 +18,7 @@ pub mod mail_address;
 pub mod memory;
 pub mod metrics;
 pub mod names;
+pub mod numbers;
 pub mod places;
 pub mod plain_text;
 pub mod private_files;

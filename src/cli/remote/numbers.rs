@@ -24,15 +24,7 @@ fn dash() -> String {
 /// A whole number in full, such as `99,950`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    common::numbers::grouped(&number.to_string())
 }
 
 /// A whole number in full, or a dash where nothing was counted.

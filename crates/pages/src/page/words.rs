@@ -1,7 +1,7 @@
 //! Times, addresses and numbers in plain words.
 
 use chrono::{DateTime, Utc};
-use common::urls::is_loopback;
+use common::{numbers, urls::is_loopback};
 use maud::{Markup, html};
 use url::Url;
 
@@ -25,12 +25,7 @@ pub fn place(address: &str) -> String {
 /// A whole number with a comma between groups of three digits.
 #[must_use]
 pub fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let first = digits.len() % 3;
-    let groups = [&digits[..first]]
-        .into_iter()
-        .chain(digits.as_bytes()[first..].chunks(3).filter_map(|group| str::from_utf8(group).ok()));
-    groups.filter(|group| !group.is_empty()).collect::<Vec<_>>().join(",")
+    numbers::grouped(&format!("{number:.0}"))
 }
 
 /// A number with one decimal place.
