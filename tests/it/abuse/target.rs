@@ -180,7 +180,7 @@ impl Target {
             refused = attack.run(self, scale) => refused,
             () = honest => unreachable!("an honest person never stops"),
         };
-        tokio::time::sleep(scale.length).await;
+        self.used_for(attack.honest(), scale.length).await;
         latencies.sort_unstable();
         let p99 = latencies.get((latencies.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default();
         let (peak, not_served) = (peak.into_inner(), not_served.into_inner());
@@ -195,6 +195,15 @@ impl Target {
             peak,
             after: self.memory(),
             cached: [cached, self.cached().await],
+        }
+    }
+
+    /// Sends honest requests for a while. A thread returns memory when it works again.
+    async fn used_for(&self, honest: Honest, length: Duration) {
+        let end = Instant::now() + length;
+        while Instant::now() < end {
+            self.is_served(honest).await;
+            tokio::time::sleep(PACE).await;
         }
     }
 
