@@ -73,7 +73,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Returns the performance of the link's property, with the same parameters as the private operation. No sign-in is needed.
     ///
     /// A link may be bound to days and to a part of the traffic. Its own conditions narrow every question, are never shown, and count
-    /// as the whole property in coverage. Other days than its own, and a comparison, are then `invalid_request`. So is a question
+    /// as the whole property in coverage. Other days than its own, a comparison, and `usual`, are then `invalid_request`. So is a question
     /// about a table that the link hides: `scope=tables`, `sort`, `explain`, and a filter, a classification or a condition on
     /// metrics that is on it. `scope=all` has the other tables.
     ///

@@ -5,7 +5,7 @@ use poem_openapi::{Enum, Object};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{CurveSource, PerformanceParams};
+use super::{CurveSource, ExplainedHeadline, PerformanceParams};
 use crate::{
     annotations::AnnotationSource,
     models::{Metrics, Presence, TableCoverage},
@@ -28,6 +28,9 @@ pub struct PropertyPerformanceParams {
     /// Maximum number of rows with a gain, of rows with a loss, and of events that each list of the explanation holds.
     #[param(default = "10", example = "10")]
     pub explain_limit: ExplainLimit,
+    /// Adds what is usual for each day to the series, and says if the last days of the window are not usual. Needs a series by `day`.
+    #[param(default = "false", example = "true")]
+    pub usual: bool,
     /// Includes the system annotations that overlap the windows, in `events`.
     #[param(default = "false", example = "true")]
     pub include_system: bool,
@@ -46,6 +49,8 @@ pub struct PropertyPerformanceParams {
 pub struct Explanation {
     /// Clicks of the window's compared days minus clicks of the comparison window, as in `totals.change`.
     pub clicks_change: i64,
+    /// The explanation in words.
+    pub headline: ExplainedHeadline,
     /// Effects of demand, position and CTR. `position` is the sum over the queries that both windows have. `ctr` is the rest
     /// of the rate: snippets, the mix of queries, and queries whose position is not known.
     pub effects: Effects,

@@ -6,12 +6,14 @@ mod countries;
 mod explanation;
 mod export;
 mod growth;
+mod headline;
 mod performance;
 mod performance_query;
 mod query_count;
 mod query_insights;
 mod shared;
 mod sparklines;
+mod usual;
 
 pub use branded::*;
 pub use cannibalization::*;
@@ -19,12 +21,14 @@ pub use countries::*;
 pub use explanation::*;
 pub use export::*;
 pub use growth::*;
+pub use headline::*;
 pub use performance::*;
 pub use performance_query::*;
 pub use query_count::*;
 pub use query_insights::*;
 pub use shared::*;
 pub use sparklines::*;
+pub use usual::*;
 
 use macros::api_trait;
 

@@ -3,7 +3,7 @@
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-use super::{AnswerMeta, ExplainedEvent, Explanation, Period, PropertyPerformanceParams};
+use super::{AnswerMeta, ExplainedEvent, Explanation, Period, PropertyPerformanceParams, Unusual, Usual};
 use crate::{
     models::{Change, Metrics, Offset, OrderParams, Presence, Question, RowLimit, SeriesParams, TableCoverage},
     params::{Echo, QueryParams},
@@ -94,6 +94,9 @@ pub struct Performance {
     /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<SeriesPoint>>,
+    /// The last days of the window, if they are not usual; absent unless `usual` is true, and where they are usual.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unusual: Option<Unusual>,
     /// The breakdown tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<Tables>,
@@ -148,6 +151,9 @@ pub struct SeriesPoint {
     /// Impression-weighted average position; null without impressions and where the search type has none.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
+    /// What is usual for the day; absent unless `usual` is true, and where fewer than 4 of the 8 days are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usual: Option<Usual>,
 }
 
 /// The breakdown tables, each ordered by clicks, then impressions, then key. With a comparison, rows that only the comparison window

@@ -41,6 +41,11 @@ const RULES: &[Rule] = &[
         idle: &["granularity"],
     },
     Rule { operations: PERFORMANCE, when: |sent| !sent.is_true("explain"), idle: &["explainLimit"] },
+    Rule {
+        operations: PERFORMANCE,
+        when: |sent| !has_series(sent) || sent.is("granularity", &["hour", "week", "month"]),
+        idle: &["usual"],
+    },
     // These kinds of search have no queries.
     Rule {
         operations: PERFORMANCE,
@@ -80,7 +85,7 @@ const RULES: &[Rule] = &[
     Rule {
         operations: &["listProperties", "getProperty"],
         when: |sent| !sent.is_true("headline"),
-        idle: &["days", "series"],
+        idle: &["days", "series", "usual"],
     },
 ];
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
+    analytics::{Unusual, Usual},
     answer::ListMeta,
     models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
     params::{Ignored, Paging, ParamValue, QueryParams, Sort, Text, Whole},
@@ -20,6 +21,9 @@ pub struct HeadlineParams {
     /// True adds the last 28 final days to each headline, day by day.
     #[param(default = "false", example = "true")]
     pub series: bool,
+    /// True adds what is usual to each day of the series, and says if the last days of the headline are not usual.
+    #[param(default = "false", example = "true")]
+    pub usual: bool,
 }
 
 /// Parameters of one property.
@@ -252,6 +256,8 @@ pub struct Headline {
     pub previous_reason: Option<String>,
     /// Current minus previous; absent without `previous`.
     pub change: Option<Change>,
+    /// The last days of the window, if they are not usual; absent without `usual=true`, and where they are usual.
+    pub unusual: Option<Unusual>,
     /// The last 28 final days, oldest first; absent without `series=true`.
     #[oai(validator(max_items = 28))]
     pub series: Option<Vec<DailyMetrics>>,
@@ -261,10 +267,13 @@ pub struct Headline {
 
 /// The metrics of a day.
 #[derive(Debug, Clone, PartialEq, Object)]
+#[oai(skip_serializing_if_is_none)]
 pub struct DailyMetrics {
     /// The day.
     pub date: NaiveDate,
     /// Its metrics.
     #[oai(flatten)]
     pub metrics: Metrics,
+    /// What is usual for the day; absent without `usual=true`, and where fewer than 4 of the 8 days are known.
+    pub usual: Option<Usual>,
 }

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{DailyMetrics, PropertyFilterParams};
 use crate::{
+    analytics::Unusual,
     models::{Change, Compare, DateRange, Freshness, Metrics, Timestamp, Warning},
     params::{QueryParams, Whole},
 };
@@ -28,6 +29,9 @@ pub struct PortfolioParams {
     /// False leaves both series out.
     #[param(default = "true", example = "false")]
     pub series: bool,
+    /// True adds what is usual to each day of the window, and says if its last days are not usual.
+    #[param(default = "false", example = "true")]
+    pub usual: bool,
 }
 
 /// Sums over several properties.
@@ -58,6 +62,9 @@ pub struct Portfolio {
     /// The comparison window day by day, oldest first; absent with `series=false`, empty without a property in the sums.
     #[oai(skip_serializing_if_is_none, validator(max_items = 240))]
     pub previous_series: Option<Vec<DailyMetrics>>,
+    /// The last days of the window, if they are not usual; absent without `usual=true`, and where they are usual.
+    #[oai(skip_serializing_if_is_none)]
+    pub unusual: Option<Unusual>,
     /// The properties whose clicks changed most.
     pub movers: Movers,
     /// Sums by tag of the caller, in the order of the tags. A property with several tags counts for each of them, so sums of tags do

@@ -165,6 +165,7 @@ pub fn filled(rows: &BTreeMap<Slot, Metrics>, span: Span) -> Vec<SeriesPoint> {
             impressions: sum.impressions,
             ctr: sum.ctr,
             position: sum.position,
+            usual: None,
         }
     };
     span.periods().into_iter().map(point).collect()

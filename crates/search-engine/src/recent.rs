@@ -46,10 +46,15 @@ const IN_BACKGROUND: usize = 16;
 /// Estimated bytes of a day.
 const DAY_BYTES: usize = size_of::<Metrics>();
 
-/// Returns the span of a headline of `days` days and the days before them, wherever final data ends among the newest days.
+/// The days before a headline that say what is usual for its days.
+const HISTORY_DAYS: u32 = 56;
+
+/// Returns the span of a headline of `days` days and the days before them that it is compared with, wherever final data ends among the
+/// newest days.
 #[must_use]
 pub fn headline_span(days: u32) -> u32 {
-    2 * days.max(USUAL_HEADLINE) + UNSETTLED_DAYS
+    let days = days.max(USUAL_HEADLINE);
+    days + days.max(HISTORY_DAYS) + UNSETTLED_DAYS
 }
 
 /// The freshness of a site's data.

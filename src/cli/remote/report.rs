@@ -117,7 +117,7 @@ async fn window(api: &Api, path: &str, days: u32) -> Result<BTreeMap<&'static st
 fn csv(answer: &Answer) -> Result<Text, RemoteError> {
     let series: Vec<SeriesPoint> = answer.part("/data/series")?;
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let rows = series.iter().map(|SeriesPoint { period, clicks, impressions, ctr, position }| {
+    let rows = series.iter().map(|SeriesPoint { period, clicks, impressions, ctr, position, .. }| {
         format!("{},{clicks},{impressions},{},{}", period.date, number(*ctr), number(*position))
     });
     Ok(rows.fold(Text::line("date,clicks,impressions,ctr,position"), Text::and))

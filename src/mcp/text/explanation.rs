@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use api::{
     analytics::{
-        BrandChange, Contributor, CurveSource, Effects, ExplainedBrand, ExplainedEvent, ExplainedTable, Explanation,
-        RowTally,
+        BrandChange, Contributor, CurveSource, Effects, ExplainedBrand, ExplainedEvent, ExplainedHeadline,
+        ExplainedTable, Explanation, RowTally,
     },
     models::{Metrics, TableCoverage},
 };
@@ -51,6 +51,7 @@ fn partitions(explanation: &Explanation) -> [Partition<'_>; 4] {
 /// Writes an explanation.
 pub(super) fn explained(explanation: &Explanation, out: &mut String) {
     let change = explanation.clicks_change;
+    headline(&explanation.headline, out);
     line(out, &format!("\nClicks changed by {change:+}. The split is arithmetic; it names no causes."));
     effects(explanation, out);
     line(
@@ -70,6 +71,17 @@ pub(super) fn explained(explanation: &Explanation, out: &mut String) {
         }
     }
     events(&explanation.events, out);
+}
+
+/// Writes the headline. Names in it are those of sites and pages.
+fn headline(headline: &ExplainedHeadline, out: &mut String) {
+    line(out, &format!("\nIn short: {}", quoted(&headline.text)));
+    for part in &headline.parts {
+        line(out, &format!("- {}", quoted(&part.text)));
+    }
+    for check in &headline.checks {
+        line(out, &format!("- check ({}): {}", word(&check.code), quoted(&check.text)));
+    }
 }
 
 /// Returns which lists of an explanation are shown in part: the gains and losses of a partition together.
@@ -244,6 +256,10 @@ mod tests {
         let mut pages = table(false);
         pages["countingDifference"] = json!(0);
         let explanation = json!({
+            "headline": {
+                "text": "shop.test gained 4 clicks (+40%), because search shows it more often.",
+                "parts": [{ "text": "/a: +6 clicks" }], "checks": [{ "code": "one_part", "text": "Look there first." }],
+            },
             "clicksChange": 4, "effects": { "demand": 5.0, "rate": -1.0, "position": -2.25, "ctr": 1.25 }, "curve": "own",
             "brand": { "branded": by_brand(1), "nonBranded": by_brand(2), "remainder": remainder(1) },
             "queries": table(true), "pages": pages,
@@ -262,6 +278,10 @@ mod tests {
         let mut text = String::new();
         explained(&explanation(), &mut text);
         let expected = [
+            "",
+            "In short: \"shop.test gained 4 clicks (+40%), because search shows it more often.\"",
+            "- \"/a: +6 clicks\"",
+            "- check (one_part): \"Look there first.\"",
             "",
             "Clicks changed by +4. The split is arithmetic; it names no causes.",
             "- demand +5.0: more or fewer impressions",

@@ -32,6 +32,7 @@ pub mod requests;
 pub mod search_data;
 pub mod shared;
 pub mod sparklines;
+mod usual;
 pub mod warnings;
 pub mod weeks;
 pub mod windows;

@@ -13,11 +13,11 @@ use api::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
         PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
-    models::{Offset, TableCoverage},
+    models::{Granularity, Offset, TableCoverage},
     params::Echo,
     sharing::SharedPart,
 };
-use common::metrics::Metrics;
+use common::{metrics::Metrics, names::sites};
 use futures_util::future::OptionFuture;
 use search_engine::{Dimension, LastFinal, Plan};
 use serde::Serialize;
@@ -34,6 +34,7 @@ use super::{
     question::{self, Settled},
     search_data::SearchData,
     table_cap, total,
+    usual::Judged,
 };
 use crate::{
     error::Error,
@@ -60,6 +61,8 @@ struct Material {
     windows: PerWindow<WindowParts>,
     readings: Readings,
     freshness: LastFinal,
+    /// What is usual for the days of the window, if that is asked for.
+    judged: Option<Judged>,
 }
 
 /// The kind of an answer, and what its envelope says besides the parts that all readers get.
@@ -97,29 +100,42 @@ pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
     let question = &hours::dated(search, access, question, granularity).await?;
     let explained = params.explain.then(|| Box::pin(explanation::plan(search, access, question, params.explain_limit)));
     let explained = OptionFuture::from(explained).await.transpose()?.flatten();
-    let settled = question::settle(search, access, question).await?.by(granularity, search.clock.pacific_today())?;
+    let today = search.clock.pacific_today();
+    let settled = question::settle(search, access, question).await?.by(granularity, today)?;
+    let settled = if params.usual || params.explain { settled.with_history(today) } else { settled };
     let (own, slice) = (settled.plan().await?, settled.plan_without_queries().await?);
     let mut parts = Parts::of(search, &settled);
     // The explanation reads longer lists of the same rows, so it comes first: the tables are the beginning of them.
     let explained = explained.map(|planned| planned.declare(&mut parts));
     let windows =
         PerWindow::of(&settled, |days| WindowParts::declare(&settled, days, scope, [&own, &slice], &mut parts));
+    let history = settled.history.map(|days| (days, parts.rows(days, &[Dimension::Date], WHOLE, &own)));
     let events = OptionFuture::from(explained.as_ref().map(|explained| explained.events(search, access)));
     let last_final = search.last_final(&settled.site);
     let (_, reasons, freshness) = tokio::try_join!(parts.read(), async { events.await.transpose() }, last_final)?;
-    let material = Material { windows, readings: parts.finish(), freshness };
+    let readings = parts.finish();
+    let judged = history.map(|(days, part)| Judged::of(search, &settled, days, &readings[part], &freshness));
+    let material = Material { windows, readings, freshness, judged };
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(Events::digest).transpose()?;
     let has_events = params.include_system && access.view().is_none_or(|view| view.shows(SharedPart::Notes));
     let events = has_events.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
     let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
+    let marks_days = params.performance.series.granularity == Granularity::Day && params.usual;
+    let site = sites::name(&access.property().site_url);
     let made_of = MadeOf { readings: material.readings.origin(), freshness };
     let compute = move || {
         let mut answer = self::answer(&settled, scope, &pages, &material);
         answer.data.events = events;
-        answer.data.explanation =
-            explained.zip(reasons).map(|(explained, events)| explained.explanation(&material.readings, &events));
+        let judged = material.judged.as_ref();
+        answer.data.explanation = explained
+            .zip(reasons)
+            .map(|(explained, events)| explained.explanation(&site, &material.readings, judged, &events));
+        if let (Some(judged), Some(series), true) = (judged, &mut answer.data.series, marks_days) {
+            judged.usual.add_to(series);
+            answer.data.unusual = judged.unusual;
+        }
         envelope(answer, Echo::of(&params))
     };
     Ok(Prepared { key, made_of, compute: Box::new(compute) })
@@ -182,13 +198,15 @@ fn answer(asked: &Settled, scope: Scope, pages: &[Page; 5], material: &Material)
     let previous = material.windows.previous.as_ref().zip(asked.compared);
     let read_at = readings.read_at().min();
     let is_counted = asked.is_counted(last_final);
+    let span = asked.span(asked.window, last_final);
+    let series = wants_series.then(|| periods(span, readings, &material.windows.current));
     let data = Performance {
         totals: is_counted.then(|| change::totals(&totals.current, totals.previous.as_ref())),
-        series: wants_series
-            .then(|| periods(asked.span(asked.window, last_final), readings, &material.windows.current)),
+        series,
         previous_series: previous
             .filter(|_| wants_series)
             .map(|(parts, compared)| periods(asked.span(compared.previous, last_final), readings, parts)),
+        unusual: None,
         tables,
         events: None,
         explanation: None,

@@ -1,6 +1,6 @@
 //! Settles questions: determines the account, site, days and predicate of a question.
 
-use analytics::series::Span;
+use analytics::{series::Span, usual};
 use api::{
     analytics::{Adjustment, AnswerDays, AnswerMeta, ComparedDays, Labels, WindowDays},
     models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Warning, Window, WindowParams},
@@ -19,7 +19,7 @@ use super::{
     predicate, prepared,
     search_data::{SearchData, SearchSite},
     warnings::warnings,
-    windows::{self, DEFAULT_DAYS, Windows, last_days},
+    windows::{self, DEFAULT_DAYS, Windows, last_days, oldest_day},
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
@@ -48,6 +48,8 @@ pub struct Settled {
     pub fresh_after: Option<NaiveDate>,
     /// The length of the periods of its series.
     pub granularity: Granularity,
+    /// The days before the window that say what is usual, and those of the window. `None` unless that is asked for.
+    pub history: Option<Window>,
     /// The search type.
     pub search_type: SearchType,
     /// The conditions on the traffic.
@@ -101,6 +103,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         asked_at: search.clock.now(),
         fresh_after: all.then_some(last_final),
         granularity: Granularity::Day,
+        history: None,
         search_type,
         predicate,
         whole: Plan::everything(),
@@ -277,7 +280,11 @@ impl Settled {
                 _ => DataState::Final,
             },
             cap,
-            among: self.both_windows(),
+            among: if matches!(dimensions, [] | [Dimension::Date]) {
+                self.all_days_read()
+            } else {
+                self.both_windows()
+            },
         }
     }
 
@@ -289,9 +296,25 @@ impl Settled {
         (follows && !self.is_fresh(self.window)).then_some(Window { end_date, ..previous })
     }
 
+    /// Returns the days of both windows and of the history, if nothing is between them.
+    fn all_days_read(&self) -> Option<Window> {
+        let both = self.both_windows();
+        let Some(history) = self.history.filter(|_| !self.is_fresh(self.window)) else { return both };
+        let end_date = both.map_or(self.window.end_date, |both| both.end_date);
+        let start_date = both.map_or(history.start_date, |both| both.start_date.min(history.start_date));
+        Some(Window { start_date, end_date })
+    }
+
     /// Returns whether the window has days that count although they are not final.
     fn is_fresh(&self, window: Window) -> bool {
         self.fresh_after.is_some_and(|last_final| window.end_date > last_final)
+    }
+
+    /// Also asks what is usual for the days of the window.
+    #[must_use]
+    pub fn with_history(self, today: NaiveDate) -> Self {
+        let before = usual::history(self.window, oldest_day(today));
+        Self { history: before.map(|before| Window { end_date: self.window.end_date, ..before }), ..self }
     }
 
     /// Sets the length of the periods of its series.

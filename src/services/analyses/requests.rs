@@ -55,7 +55,8 @@ impl Requests {
             _ if plan.terms.len() > 1 => ENGINE_CEILING,
             _ => part.cap,
         };
-        let part = Part { cap, ..part };
+        // Rows are the same, whichever days they are read among.
+        let part = Part { cap, among: None, ..part };
         self.single.extend(plan.terms.iter().map(|term| (part.clone(), term.filters.clone())));
         self.note(1, plan);
     }

@@ -25,8 +25,8 @@ const HIDDEN: &str = "scope, sort, explain, classification, filters, metricFilte
                       pages, and one of these is about it; leave it out, and ask for scope=all instead of scope=tables";
 
 /// The refusal of other days than those that a link is bound to.
-const FIXED_DAYS: &str = "startDate, endDate, compare, compareStart, compareEnd, explain: this link shows fixed days and compares \
-                          them with no others; leave these out";
+const FIXED_DAYS: &str = "startDate, endDate, compare, compareStart, compareEnd, explain, usual: this link shows fixed days and \
+                          compares them with no others; leave these out";
 
 /// The refusals that would tell what a link's own conditions are about.
 const WITH_OWN_CONDITIONS: [&str; 2] = [
@@ -86,7 +86,7 @@ fn check(view: &View, params: &PropertyPerformanceParams) -> Result<(), Error> {
     }
     let Some(window) = view.window else { return Ok(()) };
     let is_other = question.window.window().is_some_and(|asked| asked != window);
-    if is_other || question.comparison.is_asked() || params.explain {
+    if is_other || question.comparison.is_asked() || params.explain || params.usual {
         return Err(Error::invalid(FIXED_DAYS));
     }
     Ok(())

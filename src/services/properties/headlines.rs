@@ -6,9 +6,8 @@ use analytics::change::{change, to_api};
 use api::{
     models::Window,
     properties::{
-        DailyMetrics, Headline, HeadlineParams, PropertyAccessState, PropertyAnswer, PropertyListAnswer,
-        PropertyListMeta, PropertyListParams, PropertyMeta, PropertyParams, PropertySort, ReadingProgress,
-        TrackedProperty,
+        Headline, HeadlineParams, PropertyAccessState, PropertyAnswer, PropertyListAnswer, PropertyListMeta,
+        PropertyListParams, PropertyMeta, PropertyParams, PropertySort, ReadingProgress, TrackedProperty,
     },
 };
 use chrono::TimeDelta;
@@ -16,7 +15,9 @@ use common::names::sites;
 use search_engine::{LastFinal, RecentDays, SiteUrl, headline_span};
 
 use super::{
-    ListedProperty, order,
+    ListedProperty,
+    daily::Daily,
+    order,
     recent::{self, ReadDays, Unread, UnreadCounts},
     reference, visible,
 };
@@ -248,19 +249,16 @@ fn headline(search: &SearchData, recent: &RecentDays, params: HeadlineParams) ->
     let previous = kept.then(|| recent.total(before.start_date..=before.end_date));
     let reason =
         format!("The days before begin on {}, and the search engine has data since {oldest}.", before.start_date);
+    let daily = Daily::of([recent]);
+    let usual = params.usual.then(|| daily.usual(search, window));
     Headline {
         window,
         current: to_api(&current),
         previous: previous.as_ref().map(to_api),
         previous_reason: (!kept).then_some(reason),
         change: previous.as_ref().map(|previous| change(&current, previous)),
-        series: params.series.then(|| series(recent, last_days(window.end_date, SERIES_DAYS))),
+        unusual: usual.as_ref().and_then(|usual| daily.unusual(window, usual)),
+        series: params.series.then(|| daily.series(last_days(window.end_date, SERIES_DAYS), usual.as_ref())),
         cached_at: recent.freshness.read_at.into(),
     }
-}
-
-/// Returns the days of a window, oldest first.
-fn series(recent: &RecentDays, window: Window) -> Vec<DailyMetrics> {
-    let days = recent.days(window.start_date..=window.end_date);
-    days.map(|(date, metrics)| DailyMetrics { date, metrics: to_api(&metrics) }).collect()
 }

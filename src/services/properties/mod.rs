@@ -1,5 +1,6 @@
 //! Properties as a person sees them, and the person's own marks: favourite and hidden.
 
+mod daily;
 pub mod headlines;
 mod order;
 mod overlap;

@@ -6,8 +6,8 @@ use analytics::change::{change, to_api};
 use api::{
     models::{Comparison, Window},
     properties::{
-        CoveredProperty, DailyMetrics, LateProperty, Movers, Portfolio, PortfolioAnswer, PortfolioCoverage,
-        PortfolioMeta, PortfolioParams, PortfolioProperty, TagSum,
+        CoveredProperty, LateProperty, Movers, Portfolio, PortfolioAnswer, PortfolioCoverage, PortfolioMeta,
+        PortfolioParams, PortfolioProperty, TagSum,
     },
 };
 use chrono::{NaiveDate, TimeDelta};
@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 use super::{
     ListedProperty,
+    daily::Daily,
     overlap::covered_by,
     recent::{self, UnreadCounts},
     reference, visible,
@@ -177,19 +178,28 @@ impl Sorted {
             cached_at: read_at.map(Into::into),
             warnings: (!incidents.is_empty()).then_some(incidents),
         };
-        PortfolioAnswer { data: self.sums(windows, tags, params), meta }
+        PortfolioAnswer { data: self.sums(search, windows, tags, params), meta }
     }
 
-    fn sums(&self, windows: Option<Windows>, tags: &[tag::Model], params: &PortfolioParams) -> Portfolio {
+    fn sums(
+        &self,
+        search: &SearchData,
+        windows: Option<Windows>,
+        tags: &[tag::Model],
+        params: &PortfolioParams,
+    ) -> Portfolio {
         let all: Vec<&ReadProperty> = self.summed.iter().collect();
         let Some(windows) = windows else { return nothing(params) };
         let (totals, previous) = totals(&all, windows);
+        let daily = Daily::of(all.iter().map(|one| &*one.recent));
+        let usual = params.usual.then(|| daily.usual(search, windows.current));
         Portfolio {
             totals: Some(to_api(&totals)),
             previous: Some(to_api(&previous)),
             change: Some(change(&totals, &previous)),
-            series: params.series.then(|| series(&all, windows.current)),
-            previous_series: params.series.then(|| series(&all, windows.previous)),
+            series: params.series.then(|| daily.series(windows.current, usual.as_ref())),
+            previous_series: params.series.then(|| daily.series(windows.previous, None)),
+            unusual: usual.as_ref().and_then(|usual| daily.unusual(windows.current, usual)),
             movers: movers(&all, windows, params.movers.0 as usize),
             tags: tags.iter().filter_map(|tag| self.tag_sum(tag, windows)).collect(),
         }
@@ -244,6 +254,7 @@ fn nothing(params: &PortfolioParams) -> Portfolio {
         change: None,
         series: params.series.then(Vec::new),
         previous_series: params.series.then(Vec::new),
+        unusual: None,
         movers: Movers { up: Vec::new(), down: Vec::new() },
         tags: Vec::new(),
     }
@@ -258,12 +269,6 @@ fn covering(read: &[ReadProperty]) -> Vec<Option<usize>> {
 fn totals(properties: &[&ReadProperty], windows: Windows) -> (Metrics, Metrics) {
     let sum = |window| properties.iter().map(|one| one.total(window)).sum();
     (sum(windows.current), sum(windows.previous))
-}
-
-fn series(properties: &[&ReadProperty], window: Window) -> Vec<DailyMetrics> {
-    let days = window.start_date.iter_days().take_while(|date| *date <= window.end_date);
-    let sum = |date| properties.iter().map(|one| one.recent.total(date..=date)).sum();
-    days.map(|date| DailyMetrics { date, metrics: to_api(&sum(date)) }).collect()
 }
 
 fn movers(properties: &[&ReadProperty], windows: Windows, most: usize) -> Movers {

@@ -59,6 +59,16 @@ impl SystemAnnotations {
         incidents.filter(|annotation| windows.iter().any(|window| touches(annotation, *window)))
     }
 
+    /// Returns the days of the incidents of the search engine's data that overlap `window`.
+    #[must_use]
+    pub fn incident_days(&self, window: Window) -> Vec<Window> {
+        let days = |incident: &Annotation| Window {
+            start_date: incident.date,
+            end_date: incident.end_date.unwrap_or(incident.date),
+        };
+        self.data_incidents(&[window]).map(days).collect()
+    }
+
     /// Returns the annotations that overlap `current` or `previous`, as events.
     #[must_use]
     pub fn overlapping(&self, current: Window, previous: Option<Window>) -> Vec<ExplainedEvent> {

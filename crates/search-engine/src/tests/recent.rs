@@ -5,7 +5,7 @@ use common::metrics::Metrics;
 
 use super::*;
 
-const SPAN: u32 = 66;
+const SPAN: u32 = 94;
 
 fn days(first_incomplete: &str) -> Reply {
     let row = |day: u32| json!({ "keys": [format!("2026-11-{day:02}")], "clicks": day, "impressions": 10 * day, "position": 2.0 });
@@ -35,7 +35,7 @@ async fn one_request_gives_freshness_and_sums() {
     assert_eq!(sum, Metrics { clicks: 35.0, impressions: 350.0, weighted_position: Some(700.0) });
     assert_eq!(recent.total(date("2026-10-01")..=date("2026-10-02")), Metrics::zero());
     let query = bench.upstream.with(|script| script.queries[0].clone());
-    assert_eq!((&query["startDate"], &query["endDate"]), (&json!("2026-09-17"), &json!("2026-11-21")));
+    assert_eq!((&query["startDate"], &query["endDate"]), (&json!("2026-08-20"), &json!("2026-11-21")));
     assert_eq!((&query["dimensions"], &query["dataState"]), (&json!(["date"]), &json!("all")));
     let freshness = bench.reader.last_final(&account("grant"), &site()).await.unwrap();
     assert_eq!((freshness, bench.upstream.queries()), (recent.freshness, 1));

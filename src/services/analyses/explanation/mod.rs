@@ -4,21 +4,24 @@ mod events;
 mod parts;
 
 use analytics::{
+    change::count,
     coverage,
     ctr_curve::Curve,
     explanation::{self, Pair, PartitionRows},
+    headline::{self, Facts},
     page::Shown,
     table::Sides,
 };
 use api::{
-    analytics::{ExplainLimit, ExplainedTable, Explanation, ExplanationCoverage},
-    models::{Question, TableCoverage, Window},
+    analytics::{ExplainLimit, ExplainedHeadline, ExplainedTable, Explanation, ExplanationCoverage},
+    models::{FilterDimension, Question, TableCoverage, Window},
 };
-use search_engine::Dimension;
+use common::names::pages as page_names;
+use search_engine::{Dimension, label};
 
 pub(super) use self::events::Events;
 use self::parts::{BothWindows, ExplanationParts, PARTITIONS, Plans, cap_of};
-use super::{Asked, Listed, Parts, Readings, compared::Compared, search_data::SearchData, total};
+use super::{Asked, Listed, Parts, Readings, compared::Compared, search_data::SearchData, total, usual::Judged};
 use crate::{error::Error, services::access::ReadableProperty};
 
 /// An explanation before anything is read for it.
@@ -73,8 +76,36 @@ impl Declared {
         events::overlapping(search, access, self.windows).await
     }
 
-    /// Computes the explanation.
-    pub fn explanation(&self, readings: &Readings, events: &Events) -> Explanation {
+    /// Computes the explanation, and its headline about `site`.
+    pub(in crate::services::analyses) fn explanation(
+        &self,
+        site: &str,
+        readings: &Readings,
+        judged: Option<&Judged>,
+        events: &Events,
+    ) -> Explanation {
+        let mut explanation = self.split(readings, events);
+        let [window, _] = self.windows;
+        let whole = pair(readings, self.parts.totals);
+        let facts = Facts {
+            site,
+            clicks: [count(whole.now.clicks), count(whole.before.clicks)],
+            window,
+            usual: judged.and_then(|judged| judged.usual.clicks_of(window)),
+            unusual: judged.and_then(|judged| judged.unusual),
+            searched: self.asked.settled.search_type.has(Dimension::Query),
+            name: &|dimension, key| match dimension {
+                FilterDimension::Country => label(Dimension::Country, key).unwrap_or(key).to_owned(),
+                FilterDimension::Device => label(Dimension::Device, key).unwrap_or(key).to_owned(),
+                _ => page_names::name_on(site, key),
+            },
+        };
+        explanation.headline = headline::headline(&explanation, &facts);
+        explanation
+    }
+
+    /// Computes the explanation, apart from its headline.
+    fn split(&self, readings: &Readings, events: &Events) -> Explanation {
         let parts = &self.parts;
         let (whole, by_page) = (pair(readings, parts.totals), pair(readings, parts.by_page));
         let curve = parts.curve.map(|windows| {
@@ -90,6 +121,7 @@ impl Declared {
         let (events, events_left_out) = events.first(self.limit);
         Explanation {
             clicks_change: whole.clicks_change(),
+            headline: ExplainedHeadline::default(),
             effects,
             curve: curve.as_ref().map(Curve::source),
             coverage: ExplanationCoverage {

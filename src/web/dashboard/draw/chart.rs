@@ -2,7 +2,7 @@
 
 use analytics::pairs::Pairing;
 use api::{
-    analytics::{ExplainedEvent, SeriesPoint},
+    analytics::{Direction, ExplainedEvent, SeriesPoint, Unusual, UsualMetric, UsualRange},
     annotations::{Annotation, AnnotationSource},
     models::Window,
     params::Metric,
@@ -11,7 +11,7 @@ use chrono::{Datelike as _, NaiveDate};
 use maud::{Markup, html};
 
 use super::{
-    svg::{BOTTOM, HEIGHT, Scale, TOP, axis, cross, grid, percent, pieces, place, plane, ticks, value_of},
+    svg::{BOTTOM, HEIGHT, Scale, TOP, axis, bands, cross, grid, percent, pieces, place, plane, ticks, value_of},
     words,
 };
 
@@ -55,6 +55,8 @@ pub struct Chart<'a> {
     pub previous: &'a [SeriesPoint],
     /// The pairs of days of both series. `None` without a comparison.
     pub pairing: Option<Pairing>,
+    /// The last days, if they are not usual.
+    pub unusual: Option<Unusual>,
     pub flags: &'a [Flag],
     /// The page where a note can be added to a day, if the visitor may add one.
     pub notes_at: Option<&'a str>,
@@ -75,6 +77,9 @@ impl Chart<'_> {
             words::weekday(last)
         );
         html! {
+            @if let Some(unusual) = self.unusual() {
+                p.unusual { (side(unusual.direction)) " the usual range since " (words::short_day(unusual.since)) }
+            }
             figure.plot tabindex="0" aria-label=(summary) {
                 (self.picture(&before))
                 output.tip hidden {}
@@ -99,8 +104,33 @@ impl Chart<'_> {
         pairing.beside(days, before).into_iter().map(Option::flatten).collect()
     }
 
+    /// What is usual for the metric on a day.
+    fn usual(&self, point: &SeriesPoint) -> Option<UsualRange> {
+        let usual = point.usual?;
+        match self.metric {
+            Metric::Clicks => Some(usual.clicks),
+            Metric::Impressions => Some(usual.impressions),
+            Metric::Ctr | Metric::Position => None,
+        }
+    }
+
+    fn has_usual(&self) -> bool {
+        self.series.iter().any(|point| self.usual(point).is_some())
+    }
+
+    /// The last days, if the metric is not usual on them.
+    fn unusual(&self) -> Option<Unusual> {
+        let metric = match self.metric {
+            Metric::Clicks => UsualMetric::Clicks,
+            Metric::Impressions => UsualMetric::Impressions,
+            Metric::Ctr | Metric::Position => return None,
+        };
+        self.unusual.filter(|unusual| unusual.metric == metric)
+    }
+
     fn picture(&self, before: &[Option<f64>]) -> Markup {
-        let most = self.values(self.series).chain(before.iter().copied()).flatten().fold(0.0, f64::max);
+        let usual = self.series.iter().map(|point| self.usual(point).map(|usual| usual.high));
+        let most = self.values(self.series).chain(before.iter().copied()).chain(usual).flatten().fold(0.0, f64::max);
         let scale = Scale::of(self.metric, most);
         html! {
             svg.chart width="100%" height=(HEIGHT) aria-hidden="true" {
@@ -113,6 +143,7 @@ impl Chart<'_> {
                 (grid(&scale))
                 (self.lines(before, &scale))
                 (ticks(&scale, |tick| words::value(self.metric, Some(tick))))
+                @if let Some(unusual) = self.unusual() { (self.since(unusual.since)) }
                 (axis(&self.series.iter().map(|point| point.period.date).collect::<Vec<_>>()))
                 @for (number, flag) in (1..).zip(self.flags) { (self.flag(number, flag.date)) }
                 (cross())
@@ -129,8 +160,10 @@ impl Chart<'_> {
         let (settled, open) =
             (indexed().filter(|(index, _)| *index <= last), indexed().filter(|(index, _)| *index >= last));
         let before = before.iter().copied().enumerate();
+        let bands = bands(self.series.iter().map(|point| self.usual(point)), scale);
         html! {
             (plane(&html! {
+                @for points in bands { polygon.band points=(points) {} }
                 @for points in pieces(before, all, scale) { polyline.previous points=(points) {} }
                 @for points in pieces(settled, all, scale) { polyline.current points=(points) {} }
                 @if last + 1 < all {
@@ -151,9 +184,20 @@ impl Chart<'_> {
         }
     }
 
-    fn flag(&self, number: usize, date: NaiveDate) -> Markup {
+    /// The place of a day along the width.
+    fn x(&self, date: NaiveDate) -> String {
         let after = self.series.iter().position(|point| point.period.date > date).unwrap_or(self.series.len());
-        let x = percent(place(after.saturating_sub(1), self.series.len()));
+        percent(place(after.saturating_sub(1), self.series.len()))
+    }
+
+    /// The line at the first day that is not usual.
+    fn since(&self, date: NaiveDate) -> Markup {
+        let x = self.x(date);
+        html! { line.since x1=(x) x2=(x) y1=(TOP) y2=(BOTTOM) {} }
+    }
+
+    fn flag(&self, number: usize, date: NaiveDate) -> Markup {
+        let x = self.x(date);
         html! {
             g.flag {
                 line x1=(x) x2=(x) y1="20" y2=(BOTTOM) {}
@@ -172,6 +216,9 @@ impl Chart<'_> {
                 @if let Some((first, last)) = before {
                     @let window = Window { start_date: first.period.date, end_date: last.period.date };
                     span { span.key.previous {} (words::window(window)) }
+                }
+                @if self.has_usual() {
+                    span { span.key.band {} "usual for the weekday, by the 8 weeks before" }
                 }
                 @if open > 0 {
                     span {
@@ -207,7 +254,15 @@ impl Chart<'_> {
         }
     }
 
+    /// What is usual on a day, as rounded numbers.
+    fn usual_words(&self, point: &SeriesPoint) -> String {
+        let Some(UsualRange { low, high }) = self.usual(point) else { return words::value(self.metric, None) };
+        let [low, high] = [low, high].map(|bound| words::value(self.metric, Some(bound)));
+        format!("{low} – {high}")
+    }
+
     fn table(&self, before: &[Option<f64>]) -> Markup {
+        let has_usual = self.has_usual();
         html! {
             div.scroll tabindex="0" role="region" aria-label="Days" {
                 table.figures {
@@ -216,6 +271,7 @@ impl Chart<'_> {
                             th scope="col" { "Day" }
                             @for metric in Metric::ALL { th scope="col" { (short_name(metric)) } }
                             @if !self.previous.is_empty() { th scope="col" { (short_name(self.metric)) " before" } }
+                            @if has_usual { th scope="col" { "Usual" } }
                         }
                     }
                     tbody {
@@ -230,12 +286,21 @@ impl Chart<'_> {
                                 @if !self.previous.is_empty() {
                                     td { (words::value(self.metric, *before)) }
                                 }
+                                @if has_usual { td { (self.usual_words(point)) } }
                             }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// Says on which side of the usual range days lie.
+fn side(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "Above",
+        Direction::Down => "Below",
     }
 }
 
@@ -267,7 +332,7 @@ mod tests {
     fn point(day: u32, clicks: u64, not_final: bool) -> SeriesPoint {
         let date = NaiveDate::from_ymd_opt(2026, 11, day).unwrap();
         let period = Period { date, end_date: None, hour: None, cut: None, not_final: not_final.then_some(true) };
-        SeriesPoint { period, clicks, impressions: 10 * clicks, ctr: Some(0.1), position: None }
+        SeriesPoint { period, clicks, impressions: 10 * clicks, ctr: Some(0.1), position: None, usual: None }
     }
 
     fn drawn(metric: Metric, series: &[SeriesPoint], previous: &[SeriesPoint]) -> String {
@@ -276,7 +341,7 @@ mod tests {
             Some(Window { start_date: first, end_date: last })
         };
         let pairing = window(series).zip(window(previous)).map(|(series, previous)| Pairing::of(series, previous));
-        Chart { metric, series, previous, pairing, flags: &[], notes_at: None }.draw().into_string()
+        Chart { metric, series, previous, pairing, unusual: None, flags: &[], notes_at: None }.draw().into_string()
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod conditions;
 pub mod controls;
 pub mod empty;
 pub mod footer;
+pub mod headline;
 pub mod lack;
 pub mod layers;
 pub mod paging;

@@ -1,7 +1,10 @@
 //! Charts in SVG, made on the server. Positions are in percent and text keeps its size, so a chart fits any width without script.
 //! Colours come from the stylesheet.
 
-use api::{analytics::SeriesPoint, params::Metric};
+use api::{
+    analytics::{SeriesPoint, UsualRange},
+    params::Metric,
+};
 use chrono::NaiveDate;
 use maud::{Markup, html};
 
@@ -114,6 +117,21 @@ pub fn pieces(values: impl Iterator<Item = (usize, Option<f64>)>, periods: usize
     let drawn = pieces.into_iter().filter(|piece| !piece.is_empty());
     // A single point has no length. Drawn twice, its round ends make it a dot.
     drawn.map(|piece| if let [one] = &piece[..] { format!("{one} {one}") } else { piece.join(" ") }).collect()
+}
+
+/// Returns the points of each unbroken piece of a band between two values of each period.
+pub fn bands(ranges: impl Iterator<Item = Option<UsualRange>>, scale: &Scale) -> Vec<String> {
+    let ranges: Vec<Option<UsualRange>> = ranges.collect();
+    let point = |index, value| format!("{:.1},{:.1}", place(index, ranges.len()) * PLANE, scale.height(value) * PLANE);
+    let indexed: Vec<_> = ranges.iter().copied().enumerate().collect();
+    let pieces = indexed.split(|(_, range)| range.is_none()).filter(|piece| piece.len() > 1);
+    let drawn = pieces.map(|piece| {
+        let known = || piece.iter().filter_map(|(index, range)| Some((*index, (*range)?)));
+        let upper = known().map(|(index, range)| point(index, range.high));
+        let lower: Vec<String> = known().map(|(index, range)| point(index, range.low)).collect();
+        upper.chain(lower.into_iter().rev()).collect::<Vec<_>>().join(" ")
+    });
+    drawn.collect()
 }
 
 /// The area that lines are drawn in. It is stretched to the width of the chart.
@@ -231,6 +249,18 @@ mod tests {
         let values = [Some(0.0), None, Some(5.0), Some(10.0)];
         let drawn = pieces(values.into_iter().enumerate(), 4, &scale);
         assert_eq!(drawn, ["0.0,1000.0 0.0,1000.0", "666.7,500.0 1000.0,0.0"]);
+    }
+
+    #[test]
+    fn a_period_without_a_range_breaks_the_band() {
+        let scale = Scale { bottom: 0.0, top: 10.0, ticks: Vec::new() };
+        let range = |low, high| Some(UsualRange { low, high });
+        let ranges = [range(0.0, 5.0), range(2.5, 10.0), None, range(1.0, 2.0), None, range(1.0, 2.0), range(5.0, 5.0)];
+        let drawn = bands(ranges.into_iter(), &scale);
+        assert_eq!(
+            drawn,
+            ["0.0,500.0 166.7,0.0 166.7,750.0 0.0,1000.0", "833.3,800.0 1000.0,500.0 1000.0,500.0 833.3,900.0"]
+        );
     }
 
     proptest! {

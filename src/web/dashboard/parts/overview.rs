@@ -18,7 +18,7 @@ use crate::web::dashboard::{
     door::{Door, Query},
     draw::{
         chart::{Chart, Flag},
-        controls, empty, footer,
+        controls, empty, footer, headline,
         rows::{self, Rows},
         why, words,
     },
@@ -56,6 +56,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         metric: opened.view.metric,
         series: data.series.as_deref().unwrap_or_default(),
         previous: data.previous_series.as_deref().unwrap_or_default(),
+        unusual: data.unusual,
         pairing: meta.compare_window.map(|previous| Pairing::of(meta.window, previous)),
         flags: &flags,
         notes_at: notes_at.as_deref(),
@@ -67,6 +68,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
         html! {
         @if let Some(name) = link.as_ref().and_then(|link| link.name.as_ref()) { p.quiet-text { bdi { (name) } } }
         (controls::bar(opened, &meta))
+        @if let Some(explanation) = &data.explanation { (headline::headline(&explanation.headline, &opened.view)) }
         @match &data.totals {
             Some(totals) => (tiles(opened, totals)),
             None => (empty::still_counted(opened)),
@@ -103,6 +105,9 @@ async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Mat
     let rows = ROWS.to_string();
     let mut of_performance = more(&[("scope", "all"), ("queryLimit", &rows), ("pageLimit", &rows)]);
     of_performance.push(("explain", (compares && opened.site.explains()).to_string()));
+    if !opened.site.fixed_window {
+        of_performance.push(("usual", "true".to_owned()));
+    }
     if let Door::Shared(_) = door {
         of_performance.push(("includeSystem", "true".to_owned()));
     }

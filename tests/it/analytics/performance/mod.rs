@@ -2,9 +2,11 @@
 
 mod comparison;
 mod events;
+mod headline;
 mod search_types;
 mod slices;
 mod totals;
+mod usual;
 mod windows;
 
 use serde_json::Value;
