@@ -259,11 +259,18 @@ impl ParamValue for bool {
     }
 }
 
-/// Returns whether a time of RFC 3339 is midnight in UTC, or without a zone.
+/// The ways in which languages write UTC behind a time. A `+` in an address that was not percent-encoded is a space.
+const UTC: [&str; 7] = ["Z", "z", "+00:00", " 00:00", "-00:00", "+0000", "+00"];
+
+/// Returns whether a time is midnight in UTC, or without a zone. Java leaves out seconds that are zero.
 fn is_midnight(time: &str) -> bool {
-    let time = time.strip_suffix('Z').or_else(|| time.strip_suffix("+00:00")).unwrap_or(time);
-    let fraction = time.strip_prefix("00:00:00").map(|rest| rest.strip_prefix('.').unwrap_or(rest));
-    fraction.is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'))
+    let time = UTC.iter().find_map(|zone| time.strip_suffix(zone)).unwrap_or(time);
+    let is_zero = |fraction: &str| fraction.bytes().all(|digit| digit == b'0');
+    time.strip_prefix("00:00").is_some_and(|seconds| {
+        let fraction = seconds.strip_prefix(":00");
+        seconds.is_empty()
+            || fraction.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.').is_some_and(is_zero))
+    })
 }
 
 impl ParamValue for NaiveDate {
@@ -272,8 +279,9 @@ impl ParamValue for NaiveDate {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        // Generated clients send a `Date` as its instant. Another time than midnight may be of another day where the caller is.
-        parse_day(text.split_once('T').filter(|(_, time)| is_midnight(time)).map_or(text, |(day, _)| day))
+        // Generated clients send a `Date` as its instant, and Python writes a space before the time. Another time than midnight may be of
+        // another day where the caller is.
+        parse_day(text.split_once(['T', 't', ' ']).filter(|(_, time)| is_midnight(time)).map_or(text, |(day, _)| day))
     }
 
     fn to_value(&self) -> Value {
