@@ -106,7 +106,10 @@ impl Issuer {
     /// Fails if a document is that of another issuer.
     fn own(&self, document: Metadata) -> Result<Metadata, IssuerUnavailable> {
         if document.issuer.as_str() != self.url {
-            return Err(IssuerUnavailable(format!("its document names another issuer, {}", document.issuer.as_str())));
+            let named = document.issuer.as_str();
+            return Err(IssuerUnavailable(format!(
+                "its document names another issuer, {named}. If that is the one that is meant, set the issuer to it, to the letter"
+            )));
         }
         Ok(document)
     }

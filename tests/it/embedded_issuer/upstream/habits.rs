@@ -1,5 +1,6 @@
 //! Tests of a provider that has the habits of real ones. Each habit names a provider that has it, where one is known.
 
+use identity::issuer::Issuer;
 use serde_json::{Value, json};
 
 use super::{
@@ -139,6 +140,12 @@ async fn a_provider_may_have_no_userinfo_and_its_name_is_taken_to_the_letter() {
         let named = document(&elsewhere.base, format!("{}{slash}", elsewhere.base));
         *elsewhere.instead.lock().unwrap() = Some(("/.well-known/openid-configuration", named.to_string()));
         let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+        let configured = Issuer::new(&elsewhere.base, super::super::client(), issuer.clock.clone()).unwrap();
+        let name = format!("{}/", elsewhere.base);
+        let unlike = configured.metadata().await.err().map(|unlike| unlike.to_string());
+        assert_eq!(unlike.is_some_and(|said| said.contains(&format!("another issuer, {name}. If"))), expected == 503);
+        let meant = Issuer::new(&name, super::super::client(), issuer.clock.clone()).unwrap();
+        assert_eq!(meant.metadata().await.is_ok(), expected == 503, "with the name in its document");
         let (browser, client) = (Browser::new(&issuer), issuer.client().await);
         let leaving = browser.get(&authorize_path(&client, &[])).await;
         assert_eq!(leaving.status, expected, "{}", leaving.body);
