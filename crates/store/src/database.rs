@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use common::private_files;
+use common::{disk, private_files};
 use sea_orm::{
     ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DbBackend, DbErr, SqliteTransactionMode,
     Statement, TransactionOptions, TransactionTrait,
@@ -97,6 +97,9 @@ pub async fn open(url: &str, max_connections: u32) -> Result<OpenDatabase, Error
         let write_probe = WriteProbe::new(db.clone(), failures);
         return Ok(OpenDatabase { reader: db.clone(), writer: db, statements, write_probe });
     }
+    if let Some(kind) = folder(url).as_deref().and_then(disk::network_file_system) {
+        tracing::warn!("the database is {}", on_network(kind));
+    }
     if !in_memory {
         keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
     }
@@ -128,6 +131,14 @@ pub fn missing_file(url: &str) -> Option<PathBuf> {
 #[must_use]
 pub fn folder(url: &str) -> Option<PathBuf> {
     file_of(url)?.parent().map(Path::to_owned)
+}
+
+/// Says what a file of `SQLite` on a network file system of this name means, and the way out.
+#[must_use]
+pub fn on_network(kind: &str) -> String {
+    format!(
+        "on {kind}, whose locks SQLite cannot rely on: writes may be lost. Keep the file on a disk of this machine, or use PostgreSQL"
+    )
 }
 
 pub(crate) fn file_of(url: &str) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! Compares the clock of this machine with those of the servers, and looks at its disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{
     clock::{self, Clock},
@@ -47,14 +47,38 @@ pub(super) async fn clock(config: &Config, opened: Option<&Result<OpenDatabase, 
 
 /// Looks at the free space where the database's file is, or else the service's other files.
 pub(super) fn disk(config: &Config) -> Outcome {
-    let folder = database::folder(&config.database_url()).unwrap_or_else(|| PathBuf::from(&config.data_dir));
+    let of_database = database::folder(&config.database_url());
+    let folder = of_database.clone().unwrap_or_else(|| PathBuf::from(&config.data_dir));
     let Some(there) = folder.ancestors().find(|folder| folder.exists()) else {
         return Ok("no folder yet".to_owned());
     };
     let Some(free) = disk::free_bytes(there) else { return Ok("not known on this system".to_owned()) };
+    let network = of_database.and_then(|_| disk::network_file_system(there));
+    judged(free, &folder, network)
+}
+
+fn judged(free: u64, folder: &Path, network: Option<&str>) -> Outcome {
     let said = format!("{} MiB free for {}", free >> 20, folder.display());
     if free < LITTLE_SPACE {
         return Err(format!("data_dir: {said}. Make room: a full disk takes no writes"));
     }
-    Ok(said)
+    Ok(match network {
+        Some(kind) => format!("{said}, {}", database::on_network(kind)),
+        None => said,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_on_another_machine_is_said_with_the_way_out() {
+        let folder = Path::new("/data");
+        let said = judged(LITTLE_SPACE, folder, Some("NFS")).unwrap();
+        assert!(said.contains("MiB free for /data, on NFS, ") && said.contains("PostgreSQL"), "{said}");
+        let said = judged(LITTLE_SPACE, folder, None).unwrap();
+        assert!(said.ends_with("MiB free for /data"), "{said}");
+        assert!(judged(LITTLE_SPACE - 1, folder, Some("NFS")).unwrap_err().starts_with("data_dir: "));
+    }
 }
