@@ -97,7 +97,10 @@ impl Declared {
             name: &|dimension, key| match dimension {
                 FilterDimension::Country => label(Dimension::Country, key).unwrap_or(key).to_owned(),
                 FilterDimension::Device => label(Dimension::Device, key).unwrap_or(key).to_owned(),
-                _ => page_names::name_on(site, key),
+                _ => match page_names::name_on(site, key).as_str() {
+                    "/" => "Home page".to_owned(),
+                    name => name.to_owned(),
+                },
             },
         };
         explanation.headline = headline::headline(&explanation, &facts);
