@@ -11,7 +11,7 @@ use crate::{
     answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
     classifications::ClassificationCondition,
-    models::{Classification, DateRange, FilterCondition, Name, Timestamp},
+    models::{Classification, DateRange, Dimension, FilterCondition, Name, Timestamp},
     params::{Echo, Ignored, Paging, Params, TextField},
     security::Caller,
 };
@@ -199,6 +199,16 @@ pub enum SharedPart {
 impl SharedPart {
     /// Every part.
     pub const ALL: [Self; 3] = [Self::Queries, Self::Pages, Self::Notes];
+
+    /// The part with the table of rows by a dimension. `None`: no link can hide it.
+    #[must_use]
+    pub fn of(dimension: Dimension) -> Option<Self> {
+        match dimension {
+            Dimension::Query => Some(Self::Queries),
+            Dimension::Page => Some(Self::Pages),
+            Dimension::Country | Dimension::Device | Dimension::SearchAppearance => None,
+        }
+    }
 }
 
 /// The performance of a shared property. It names the site, but no user, and no id except those of annotations.

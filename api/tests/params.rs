@@ -2,7 +2,7 @@
 
 use api::{
     analytics::{CannibalizationParams, ExportParams, GrowthParams, PerformanceParams, SparklinesParams},
-    models::{Classification, Compare, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, Window},
+    models::{Classification, Compare, Dimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, Window},
     params::{ParamValue, QueryPairs, QueryParams},
     properties::PropertyListParams,
 };
@@ -182,7 +182,7 @@ fn classification() {
 fn filters() {
     let one = r#"{"dimension":"searchAppearance","operator":"or_list","value":"a,b","logic":"or"}"#;
     let read = Filters::parse(&format!("[{one}]")).unwrap().0;
-    assert_eq!(read[0].dimension, FilterDimension::SearchAppearance);
+    assert_eq!(read[0].dimension, Dimension::SearchAppearance);
     assert_eq!(read[0].operator, FilterOperator::OrList);
     assert_eq!((read[0].value.as_str(), read[0].logic), ("a,b", Some(FilterLogic::Or)));
     assert_eq!(Filters::parse("[]"), Ok(Filters::default()));

@@ -1,29 +1,30 @@
 //! A breakdown table as CSV.
 
-use poem_openapi::Enum;
+use serde_json::{Value, json};
 
 use crate::{
-    models::{Offset, OrderParams, Question, RowLimit},
-    params::QueryParams,
+    models::{Dimension, Offset, OrderParams, Question, RowLimit},
+    params::{ParamValue, QueryParams},
 };
 
-/// A breakdown table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
-#[oai(rename_all = "camelCase")]
-pub enum ExportTable {
-    /// By search query.
-    Queries,
-    /// By page URL.
-    Pages,
-    /// By country.
-    Countries,
-    /// By device.
-    Devices,
-    /// By search appearance; rows overlap and do not add up.
-    SearchAppearances,
-}
+/// A breakdown table, by the dimension of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ExportTable(pub Dimension);
 
-crate::enum_param!(ExportTable);
+impl ParamValue for ExportTable {
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": Dimension::ALL.map(Dimension::table) })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let allowed = || format!("must be one of {}", Dimension::ALL.map(Dimension::table).join(", "));
+        Dimension::of_table(text).map(Self).ok_or_else(allowed)
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0.table())
+    }
+}
 
 /// Parameters of the CSV export.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]

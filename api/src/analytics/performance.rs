@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::{AnswerMeta, ExplainedEvent, Explanation, Period, PropertyPerformanceParams, Unusual, Usual};
 use crate::{
-    models::{Change, Metrics, Offset, OrderParams, Presence, Question, RowLimit, SeriesParams, TableCoverage},
+    models::{
+        Change, Dimension, Metrics, Offset, OrderParams, Presence, Question, RowLimit, SeriesParams, TableCoverage,
+    },
     params::{Echo, QueryParams},
 };
 
@@ -181,6 +183,21 @@ pub struct Tables {
     pub search_appearances: Option<Vec<TableRow>>,
 }
 
+impl Tables {
+    /// The rows by a dimension. `None` without its table.
+    #[must_use]
+    pub fn by(&self, dimension: Dimension) -> Option<&[TableRow]> {
+        let rows = match dimension {
+            Dimension::Query => &self.queries,
+            Dimension::Page => &self.pages,
+            Dimension::Country => &self.countries,
+            Dimension::Device => &self.devices,
+            Dimension::SearchAppearance => &self.search_appearances,
+        };
+        rows.as_deref()
+    }
+}
+
 /// One row of a breakdown table.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(skip_serializing_if_is_none)]
@@ -247,4 +264,18 @@ pub struct PerformanceCoverage {
     pub devices: TableCoverage,
     /// Coverage of the search-appearance table, whose rows overlap.
     pub search_appearances: TableCoverage,
+}
+
+impl PerformanceCoverage {
+    /// The coverage of the table of rows by a dimension.
+    #[must_use]
+    pub fn by(&self, dimension: Dimension) -> &TableCoverage {
+        match dimension {
+            Dimension::Query => &self.queries,
+            Dimension::Page => &self.pages,
+            Dimension::Country => &self.countries,
+            Dimension::Device => &self.devices,
+            Dimension::SearchAppearance => &self.search_appearances,
+        }
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{AnswerMeta, SeriesPoint};
 use crate::{
-    models::{OffsetParams, OrderParams, Question, SeriesParams, TableCoverage},
+    models::{Dimension, OffsetParams, OrderParams, Question, SeriesParams, TableCoverage},
     params::{Echo, ParamValue, QueryParams, Whole},
 };
 
@@ -26,6 +26,19 @@ pub enum SparklineTable {
 }
 
 crate::enum_param!(SparklineTable);
+
+impl SparklineTable {
+    /// The dimension of its rows.
+    #[must_use]
+    pub fn dimension(self) -> Dimension {
+        match self {
+            Self::Queries => Dimension::Query,
+            Self::Pages => Dimension::Page,
+            Self::Countries => Dimension::Country,
+            Self::Devices => Dimension::Device,
+        }
+    }
+}
 
 /// Maximum number of keys per request.
 pub const MAX_KEYS: usize = 50;

@@ -5,6 +5,7 @@ use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Dimension;
 use crate::{params::ParamValue, shape};
 
 /// Maximum number of conditions in a list.
@@ -12,24 +13,6 @@ pub const MAX_CONDITIONS: usize = 50;
 
 /// Maximum size of a list of conditions as JSON, in bytes; for the parameter and for saved lists.
 pub const MAX_CONDITIONS_BYTES: usize = 60_000;
-
-/// Dimension that a condition tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]
-#[oai(rename_all = "camelCase")]
-#[serde(rename_all = "camelCase")]
-pub enum FilterDimension {
-    /// The search query. Anonymised queries satisfy no query condition.
-    Query,
-    /// The page's URL.
-    Page,
-    /// ISO 3166-1 alpha-3 code, any case; `zzz` is unknown.
-    Country,
-    /// `DESKTOP`, `MOBILE` or `TABLET`, any case.
-    Device,
-    /// A search appearance such as `PRODUCT_SNIPPETS`, any case. A visit can have several, or none. It satisfies `not_contains` if
-    /// none of its search appearances contains the value, and another condition if one of them satisfies it.
-    SearchAppearance,
-}
 
 /// Comparison of a condition, the same on every dimension. `or_list` takes values separated by commas, such as `usa,gbr`; `\,` is a
 /// comma inside a value. On query and page, `equals` and `or_list` are exact, `contains` and `not_contains` ignore case, and
@@ -68,7 +51,7 @@ pub enum FilterLogic {
 #[serde(deny_unknown_fields)]
 pub struct FilterCondition {
     /// Dimension that the condition tests.
-    pub dimension: FilterDimension,
+    pub dimension: Dimension,
     /// Comparison operator.
     pub operator: FilterOperator,
     /// Value to compare with.

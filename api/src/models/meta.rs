@@ -26,6 +26,17 @@ pub enum Aggregation {
     ByPage,
 }
 
+impl Aggregation {
+    /// Its name in answers, and at the search engine.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ByProperty => "byProperty",
+            Self::ByPage => "byPage",
+        }
+    }
+}
+
 /// Shows if there was data to analyse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "snake_case")]

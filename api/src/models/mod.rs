@@ -3,6 +3,7 @@
 mod classification;
 mod data_state;
 mod day;
+mod dimension;
 mod feature;
 mod filter;
 mod granularity;
@@ -19,10 +20,9 @@ mod warning;
 pub use classification::Classification;
 pub use data_state::DataState;
 pub use day::{FIRST_DAY, LAST_DAY, parse_day, parse_time};
+pub use dimension::Dimension;
 pub use feature::Feature;
-pub use filter::{
-    FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,
-};
+pub use filter::{FilterCondition, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES};
 pub use granularity::{CountGranularity, CountSeriesParams, Granularity, SeriesParams};
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};

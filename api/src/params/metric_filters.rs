@@ -9,42 +9,7 @@ use super::{
     ParamValue,
     order::{CHANGE, METRIC, SortBy},
 };
-use crate::models::Presence;
-
-/// A list of rows that conditions on metrics can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Table {
-    /// By search query, also in analyses of queries.
-    Queries,
-    /// By page URL.
-    Pages,
-    /// By country.
-    Countries,
-    /// By device.
-    Devices,
-    /// By search appearance.
-    SearchAppearances,
-}
-
-impl Table {
-    const ALL: [Self; 5] = [Self::Queries, Self::Pages, Self::Countries, Self::Devices, Self::SearchAppearances];
-
-    /// Its name in parameters and answers.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queries => "queries",
-            Self::Pages => "pages",
-            Self::Countries => "countries",
-            Self::Devices => "devices",
-            Self::SearchAppearances => "searchAppearances",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|table| table.name() == name)
-    }
-}
+use crate::models::{Dimension, Presence};
 
 /// The comparison of a condition on a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,8 +56,8 @@ impl Comparator {
 /// One condition on the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFilter {
-    /// The table. `None`: queries and pages.
-    pub table: Option<Table>,
+    /// The dimension of the rows. `None`: queries and pages.
+    pub table: Option<Dimension>,
     /// The rows that satisfy it.
     pub rows: RowsThat,
 }
@@ -125,17 +90,17 @@ impl RowsThat {
 }
 
 impl MetricFilter {
-    /// Returns whether it is a condition on the rows of `table`.
+    /// Returns whether it is a condition on the rows by `dimension`.
     #[must_use]
-    pub fn is_on(&self, table: Table) -> bool {
-        self.table.map_or(matches!(table, Table::Queries | Table::Pages), |own| own == table)
+    pub fn is_on(&self, dimension: Dimension) -> bool {
+        self.table.map_or(matches!(dimension, Dimension::Query | Dimension::Page), |own| own == dimension)
     }
 }
 
 impl fmt::Display for MetricFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(table) = self.table {
-            write!(f, "{}.", table.name())?;
+            write!(f, "{}.", table.table())?;
         }
         match self.rows {
             RowsThat::Have { value, comparator, bound } => write!(f, "{value}{}{bound}", comparator.sign()),
@@ -151,10 +116,10 @@ pub struct MetricFilters(pub Vec<MetricFilter>);
 impl Eq for MetricFilters {}
 
 impl MetricFilters {
-    /// Returns the conditions on the rows of `table`.
+    /// Returns the conditions on the rows by `dimension`.
     #[must_use]
-    pub fn on(&self, table: Table) -> Self {
-        Self(self.0.iter().filter(|filter| filter.is_on(table)).copied().collect())
+    pub fn on(&self, dimension: Dimension) -> Self {
+        Self(self.0.iter().filter(|filter| filter.is_on(dimension)).copied().collect())
     }
 }
 
@@ -208,7 +173,7 @@ impl ParamValue for MetricFilters {
 const PRESENCE: &str = "presence=";
 
 fn condition(text: &str) -> Option<MetricFilter> {
-    let named = text.split_once('.').and_then(|(name, rest)| Some((Table::named(name)?, rest)));
+    let named = text.split_once('.').and_then(|(name, rest)| Some((Dimension::of_table(name)?, rest)));
     let (table, text) = named.map_or((None, text), |(table, rest)| (Some(table), rest));
     if let Some(name) = text.strip_prefix(PRESENCE) {
         return Some(MetricFilter { table, rows: RowsThat::Are(Presence::named(name)?) });
@@ -279,11 +244,11 @@ mod tests {
     fn a_condition_without_a_table_is_one_on_queries_and_pages() {
         let filters = MetricFilters::parse("clicks>1,pages.ctr<0.5,devices.position<=3").unwrap();
         for (table, conditions) in [
-            (Table::Queries, "clicks>1"),
-            (Table::Pages, "clicks>1,pages.ctr<0.5"),
-            (Table::Countries, ""),
-            (Table::Devices, "devices.position<=3"),
-            (Table::SearchAppearances, ""),
+            (Dimension::Query, "clicks>1"),
+            (Dimension::Page, "clicks>1,pages.ctr<0.5"),
+            (Dimension::Country, ""),
+            (Dimension::Device, "devices.position<=3"),
+            (Dimension::SearchAppearance, ""),
         ] {
             assert_eq!(filters.on(table).to_string(), conditions, "{table:?}");
         }

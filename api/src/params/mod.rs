@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 pub use self::{
     echo::Echo,
-    metric_filters::{Comparator, MetricFilter, MetricFilters, RowsThat, Table},
+    metric_filters::{Comparator, MetricFilter, MetricFilters, RowsThat},
     order::{Metric, Sort, SortBy},
     paging::Paging,
     text_field::{TextField, Written},

@@ -1,6 +1,6 @@
 //! Conditions as users write them, and the predicate of a question.
 
-use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
+use api::models::{self, FilterCondition, FilterLogic, FilterOperator as Operator};
 use common::plain_text::quoted;
 
 pub use super::matching::list_items;
@@ -30,13 +30,7 @@ impl Condition {
     pub fn dimension(&self) -> Dimension {
         match self {
             Self::Branded(_) | Self::NonBranded(_) => Dimension::Query,
-            Self::Written(condition) => match condition.dimension {
-                FilterDimension::Query => Dimension::Query,
-                FilterDimension::Page => Dimension::Page,
-                FilterDimension::Country => Dimension::Country,
-                FilterDimension::Device => Dimension::Device,
-                FilterDimension::SearchAppearance => Dimension::SearchAppearance,
-            },
+            Self::Written(condition) => condition.dimension.into(),
         }
     }
 }
@@ -89,7 +83,7 @@ impl Predicate {
     /// The written conditions on search appearances.
     pub fn on_appearances(&self) -> impl Iterator<Item = &FilterCondition> {
         self.conditions().filter_map(|condition| match condition {
-            Condition::Written(written) if written.dimension == FilterDimension::SearchAppearance => Some(written),
+            Condition::Written(written) if written.dimension == models::Dimension::SearchAppearance => Some(written),
             _ => None,
         })
     }
@@ -142,7 +136,7 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
     let whole_values = matches!(condition.operator, Operator::Equals | Operator::OrList);
     let unknown = |known: &dyn Fn(&str) -> bool| values.iter().find(|v| whole_values && !known(v)).cloned();
     match condition.dimension {
-        FilterDimension::Country => {
+        models::Dimension::Country => {
             if let Some(code) = unknown(&|code| countries::index_of(code).is_some()) {
                 return Err(format!(
                     "unknown country {}; use ISO 3166-1 alpha-3 codes such as usa, or zzz for unknown",
@@ -150,12 +144,12 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
                 ));
             }
         }
-        FilterDimension::Device => {
+        models::Dimension::Device => {
             if let Some(device) = unknown(&|device| DEVICES.contains(&device.to_ascii_uppercase().as_str())) {
                 return Err(format!("unknown device {}; use DESKTOP, MOBILE or TABLET", quoted(&device)));
             }
         }
-        FilterDimension::SearchAppearance => {
+        models::Dimension::SearchAppearance => {
             let named = |name: &str| name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
             if let Some(name) = unknown(&named) {
                 return Err(format!(
@@ -180,13 +174,13 @@ fn check_regex(pattern: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn condition(dimension: FilterDimension, operator: Operator, value: &str) -> FilterCondition {
+    fn condition(dimension: models::Dimension, operator: Operator, value: &str) -> FilterCondition {
         FilterCondition { dimension, operator, value: value.to_owned(), logic: None }
     }
 
     #[test]
     fn what_means_nothing_is_refused() {
-        use FilterDimension::{Country, Device, Query, SearchAppearance};
+        use models::Dimension::{Country, Device, Query, SearchAppearance};
         let refused = [
             (Query, Operator::OrList, " , "),
             (Query, Operator::MatchesRegex, "("),
@@ -209,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_refused_value_is_quoted_as_it_was_typed() {
-        use FilterDimension::{Country, Device, SearchAppearance};
+        use models::Dimension::{Country, Device, SearchAppearance};
         for dimension in [Country, Device, SearchAppearance] {
             let said = check(&condition(dimension, Operator::Equals, "e\u{301}\\d\u{202e}\"s")).unwrap_err();
             // Invisible characters are left out, and quotation marks become single ones.
@@ -221,9 +215,9 @@ mod tests {
     fn and_binds_tighter_than_or() {
         let or = |value: &str| FilterCondition {
             logic: Some(FilterLogic::Or),
-            ..condition(FilterDimension::Query, Operator::Contains, value)
+            ..condition(models::Dimension::Query, Operator::Contains, value)
         };
-        let and = |value: &str| condition(FilterDimension::Query, Operator::Contains, value);
+        let and = |value: &str| condition(models::Dimension::Query, Operator::Contains, value);
         let sizes: Vec<usize> =
             Expression::of(&[and("a"), and("b"), or("c"), and("d"), or("e")]).0.iter().map(Vec::len).collect();
         assert_eq!(sizes, [2, 2, 1]);

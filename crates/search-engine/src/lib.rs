@@ -51,6 +51,4 @@ pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row, SHORT_LIST};
 pub use recent::{LastFinal, Recent, RecentDays, RecentReader, UNSETTLED_DAYS, headline_span};
 pub use settings::{Account, Grants, LockedGrant, Patience, Settings};
 pub use trouble::{Trouble, TroubleKind};
-pub use wire::{
-    Aggregation, DataState, Dimension, Filter, FilterOperator, HISTORY_MONTHS, MAX_EXPRESSION, SearchType, SiteUrl,
-};
+pub use wire::{DataState, Dimension, Filter, FilterOperator, HISTORY_MONTHS, MAX_EXPRESSION, SiteUrl};

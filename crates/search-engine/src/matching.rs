@@ -53,7 +53,7 @@ fn compile(pattern: &str) -> Result<regex::Regex, regex::Error> {
 
 #[cfg(test)]
 mod tests {
-    use api::models::FilterDimension;
+    use api::models::Dimension;
 
     use super::*;
 
@@ -75,7 +75,7 @@ mod tests {
             (Operator::Contains, "none", &[]),
         ];
         for (operator, value, expected) in table {
-            let dimension = FilterDimension::SearchAppearance;
+            let dimension = Dimension::SearchAppearance;
             let holds = names(&FilterCondition { dimension, operator, value: value.to_owned(), logic: None });
             let found: Vec<&str> =
                 ["PRODUCT_SNIPPETS", "REVIEW_SNIPPET", "VIDEO"].into_iter().filter(|name| holds(name)).collect();

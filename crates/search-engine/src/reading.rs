@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use api::models::Window;
+use api::models::{Aggregation, SearchType, Window};
 use chrono::{DateTime, NaiveDate, Utc};
 use common::metrics::Metrics;
 
 use super::{
     answer::QueryResponse,
-    wire::{Aggregation, DATE, DataState, Dimension, SearchType},
+    wire::{DATE, DataState, Dimension},
 };
 
 /// The maximum number of rows that the search engine exposes.

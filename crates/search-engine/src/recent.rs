@@ -5,7 +5,7 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use api::models::parse_day;
+use api::models::{SearchType, parse_day};
 use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
 use common::{
     byte_cache::{ByteCache, CacheUse},
@@ -24,7 +24,7 @@ use super::{
     reading::{Reading, Row, reading_of, row_limit},
     settings::{Account, scopes_of},
     shared_readings::{Known, SharedReadings},
-    wire::{DataState, Dimension, HISTORY_MONTHS, QueryRequest, SearchType, SiteUrl},
+    wire::{DataState, Dimension, HISTORY_MONTHS, QueryRequest, SiteUrl},
 };
 
 /// The number of newest days that may not be final. Older days usually are.

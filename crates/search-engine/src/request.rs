@@ -4,14 +4,14 @@
 //! Rows of another grouping do not add up: queries omit the anonymised ones, pages count each URL, search appearances overlap, and lists are
 //! truncated.
 
-use api::models::{Window, parse_day};
+use api::models::{SearchType, Window, parse_day};
 use regex::Regex;
 
 use super::{
     error::SearchEngineError,
     reading::{ENGINE_CEILING, Reading, Row, SHORT_LIST, added, row_limit},
     settings::Account,
-    wire::{DataState, Dimension, Filter, FilterGroup, FilterOperator, QueryRequest, SearchType, SiteUrl},
+    wire::{DataState, Dimension, Filter, FilterGroup, FilterOperator, QueryRequest, SiteUrl},
 };
 
 /// The most rows of one page of an answer. A request that may have more costs several.

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use api::models::{self, parse_day};
+use api::{
+    analytics::RowDimension,
+    models::{self, Aggregation, SearchType, parse_day},
+};
 use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
@@ -47,86 +50,7 @@ impl fmt::Display for SiteUrl {
     }
 }
 
-/// The search type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum SearchType {
-    /// Web search.
-    Web,
-    /// Discover: no queries, no devices, no positions.
-    Discover,
-    /// Google News: no queries, no positions.
-    GoogleNews,
-    /// Image search.
-    Image,
-    /// Video search.
-    Video,
-}
-
-impl SearchType {
-    /// Returns whether rows can be grouped and filtered by `dimension`.
-    #[must_use]
-    pub fn has(self, dimension: Dimension) -> bool {
-        match dimension {
-            Dimension::Query => !matches!(self, Self::Discover | Self::GoogleNews),
-            Dimension::Device => self != Self::Discover,
-            _ => true,
-        }
-    }
-
-    /// Returns whether results pages can be counted once per property.
-    #[must_use]
-    pub fn has_by_property(self) -> bool {
-        !matches!(self, Self::Discover | Self::GoogleNews)
-    }
-
-    /// The name on the wire, here and upstream.
-    #[must_use]
-    pub fn wire_name(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Discover => "discover",
-            Self::GoogleNews => "googleNews",
-            Self::Image => "image",
-            Self::Video => "video",
-        }
-    }
-}
-
-impl From<models::SearchType> for SearchType {
-    fn from(wire: models::SearchType) -> Self {
-        match wire {
-            models::SearchType::Web => Self::Web,
-            models::SearchType::Discover => Self::Discover,
-            models::SearchType::GoogleNews => Self::GoogleNews,
-            models::SearchType::Image => Self::Image,
-            models::SearchType::Video => Self::Video,
-        }
-    }
-}
-
-impl From<SearchType> for models::SearchType {
-    fn from(own: SearchType) -> Self {
-        match own {
-            SearchType::Web => Self::Web,
-            SearchType::Discover => Self::Discover,
-            SearchType::GoogleNews => Self::GoogleNews,
-            SearchType::Image => Self::Image,
-            SearchType::Video => Self::Video,
-        }
-    }
-}
-
-impl From<Aggregation> for models::Aggregation {
-    fn from(own: Aggregation) -> Self {
-        match own {
-            Aggregation::ByProperty => Self::ByProperty,
-            Aggregation::ByPage => Self::ByPage,
-        }
-    }
-}
-
-/// A dimension to group rows by.
+/// A dimension to group rows by: one of the API, or the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Dimension {
@@ -146,44 +70,46 @@ pub enum Dimension {
     SearchAppearance,
 }
 
+impl From<models::Dimension> for Dimension {
+    fn from(dimension: models::Dimension) -> Self {
+        match dimension {
+            models::Dimension::Query => Self::Query,
+            models::Dimension::Page => Self::Page,
+            models::Dimension::Country => Self::Country,
+            models::Dimension::Device => Self::Device,
+            models::Dimension::SearchAppearance => Self::SearchAppearance,
+        }
+    }
+}
+
+impl From<RowDimension> for Dimension {
+    fn from(row: RowDimension) -> Self {
+        row.dimension().map_or(Self::Date, Self::from)
+    }
+}
+
 impl Dimension {
+    /// The dimension of the API, unless it is one of time.
+    #[must_use]
+    pub fn of_rows(self) -> Option<models::Dimension> {
+        models::Dimension::ALL.into_iter().find(|dimension| Self::from(*dimension) == self)
+    }
+
     /// The name on the wire, here and upstream.
     #[must_use]
-    pub fn wire_name(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::Hour => "hour",
-            Self::Query => "query",
-            Self::Page => "page",
-            Self::Country => "country",
-            Self::Device => "device",
-            Self::SearchAppearance => "searchAppearance",
-        }
+    pub fn name(self) -> &'static str {
+        let of_time = if self == Self::Hour { "hour" } else { "date" };
+        self.of_rows().map_or(of_time, models::Dimension::name)
     }
-}
 
-/// The way impressions and positions are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Aggregation {
-    /// A results page counts once.
-    ByProperty,
-    /// Each URL counts.
-    ByPage,
-}
-
-impl Aggregation {
-    /// The name on the wire.
+    /// Returns whether rows of `search_type` can be grouped and filtered by it.
     #[must_use]
-    pub fn wire_name(self) -> &'static str {
-        match self {
-            Self::ByProperty => "byProperty",
-            Self::ByPage => "byPage",
-        }
+    pub fn is_in(self, search_type: SearchType) -> bool {
+        self.of_rows().is_none_or(|dimension| search_type.has(dimension))
     }
 }
 
-/// Includes or excludes days with incomplete data.
+/// Includes or excludes days with incomplete data. The parameter of the API has no value for hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DataState {

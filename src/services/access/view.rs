@@ -1,7 +1,7 @@
 //! What a share link binds its readers to, and what it shows them.
 
 use api::{
-    models::{Classification, Filters, Window},
+    models::{Classification, Dimension, Filters, Window},
     params::ParamValue as _,
     sharing::{PinnedClassification, SharedPart},
 };
@@ -53,6 +53,12 @@ impl View {
     #[must_use]
     pub fn shows(&self, part: SharedPart) -> bool {
         self.show.contains(&part)
+    }
+
+    /// The dimensions whose rows it hides.
+    pub fn hidden(&self) -> impl Iterator<Item = Dimension> {
+        let hides = move |part| !self.shows(part);
+        Dimension::ALL.into_iter().filter(move |dimension| SharedPart::of(*dimension).is_some_and(hides))
     }
 
     /// Returns whether every answer is about a part of the traffic.

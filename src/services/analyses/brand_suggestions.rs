@@ -11,10 +11,10 @@ use api::{
     answer::ListMeta,
     classifications::{BrandedKeyword, BrandedKeywordsMeta, QueriesRead, Unread},
     error::ApiError,
-    models::{FilterCondition, FilterDimension, FilterOperator, Question},
+    models::{self, Aggregation, FilterCondition, FilterOperator, Question},
 };
 use common::compute::beside;
-use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Expression, Part, Plan, Predicate, Reading};
+use search_engine::{Dimension, ENGINE_CEILING, Expression, Part, Plan, Predicate, Reading};
 
 use super::{
     Asked,
@@ -87,7 +87,7 @@ async fn read(search: &SearchData, access: &ReadableProperty) -> Result<Queries,
 /// The condition that selects the home page, by either protocol and with or without `www.`.
 fn is_home_page(site_url: &str) -> FilterCondition {
     FilterCondition {
-        dimension: FilterDimension::Page,
+        dimension: models::Dimension::Page,
         operator: FilterOperator::MatchesRegex,
         value: format!("^https?://(?:www\\.)?{}/?$", regex::escape(host(site_url))),
         logic: None,

@@ -11,10 +11,10 @@ use api::{
         PerformanceQuery, PerformanceQueryAnswer, PerformanceQueryMeta, PerformanceRow, PerformanceRows, RowDimension,
         RowsCoverage,
     },
-    models::{TableCoverage, Window},
+    models::{Aggregation, TableCoverage, Window},
     params::Echo,
 };
-use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Reading, SearchType};
+use search_engine::{Dimension, ENGINE_CEILING, Reading};
 
 use super::{
     Asked, Listed, PartId, Readings, Wholes, answers::json_len, check_has, check_order, compared::Days,
@@ -60,7 +60,7 @@ impl RowsRead {
     pub(super) fn coverage(&self, asked: &Asked, (known, ceiling): (Known, usize), shown: Shown) -> TableCoverage {
         let overlap = self.dimensions.contains(&Dimension::SearchAppearance);
         let whole = (asked.is_counted() && !overlap).then(|| self.readings.whole(self.wholes));
-        coverage::coverage(known, ceiling, Some(shown), asked.settled.aggregation_by(&self.dimensions).into(), whole)
+        coverage::coverage(known, ceiling, Some(shown), asked.settled.aggregation_by(&self.dimensions), whole)
     }
 }
 
@@ -78,23 +78,12 @@ struct Order {
 
 impl Order {
     fn of(named: &[RowDimension]) -> Self {
-        let own: Vec<Dimension> = named.iter().copied().map(dimension).collect();
+        let own: Vec<Dimension> = named.iter().copied().map(Dimension::from).collect();
         let mut read = own.clone();
         read.sort_unstable();
         let places = own.iter().filter_map(|one| read.iter().position(|other| one == other)).collect();
         let day = own.iter().position(|one| *one == Dimension::Date);
         Self { named: named.to_vec(), read, places, day }
-    }
-}
-
-fn dimension(named: RowDimension) -> Dimension {
-    match named {
-        RowDimension::Date => Dimension::Date,
-        RowDimension::Query => Dimension::Query,
-        RowDimension::Page => Dimension::Page,
-        RowDimension::Country => Dimension::Country,
-        RowDimension::Device => Dimension::Device,
-        RowDimension::SearchAppearance => Dimension::SearchAppearance,
     }
 }
 
@@ -105,7 +94,7 @@ pub async fn query(
     query: &PerformanceQuery,
 ) -> Result<Prepared<PerformanceQueryAnswer>, Error> {
     let (question, order) = (&query.question, Order::of(&query.dimensions.0));
-    let search_type = SearchType::from(question.slice.search_type);
+    let search_type = question.slice.search_type;
     order.read.iter().try_for_each(|dimension| check_has(search_type, *dimension, "dimensions"))?;
     check_order(&query.order, question.comparison.is_asked())?;
     let page = Page {
@@ -145,7 +134,7 @@ fn answer(
         shown.more = Some(true);
     }
     let mut meta = asked.meta(read.readings.read_at(), !listed.current.rows.is_empty());
-    meta.aggregation = asked.settled.aggregation_by(&order.read).into();
+    meta.aggregation = asked.settled.aggregation_by(&order.read);
     PerformanceQueryAnswer {
         data: PerformanceRows { rows },
         meta: PerformanceQueryMeta {

@@ -13,6 +13,7 @@ use api::{
         Cannibalization, CannibalizationAnswer, CannibalizationCoverage, CannibalizationMeta, CannibalizationParams,
         CannibalizationThresholds,
     },
+    models,
     params::Echo,
 };
 use common::metrics::Metrics;
@@ -70,7 +71,7 @@ pub async fn cannibalization(
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, models::Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let read = read(&asked).await?;

@@ -11,7 +11,7 @@ use api::{
         CountriesAnswer, CountriesCoverage, CountriesMeta, CountriesParams, CountriesTimeseriesAnswer,
         CountriesTimeseriesMeta, CountriesTimeseriesParams, CountryTrends,
     },
-    models::Window,
+    models::{self, Window},
     params::Echo,
 };
 use search_engine::{Dimension, ENGINE_CEILING, Reading, countries::COUNTRIES, label};
@@ -29,7 +29,8 @@ pub async fn breakdown(
     params: &CountriesParams,
 ) -> Result<Prepared<CountriesAnswer>, Error> {
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page =
+        page(&params.order, models::Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let read =
         RowsRead::read(&asked, &[Dimension::Country], |days| days.counted, |_| table_cap(Dimension::Country)).await?;

@@ -7,9 +7,9 @@ use analytics::{
     table::{self, Paged, RowIndices, presence},
 };
 use api::{
-    analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
+    analytics::{ExportParams, PositionBucket, QueryCountRowsParams},
     answer::{CsvDays, CsvRows},
-    models::{Classification, DataState, Question, Slice, Window},
+    models::{self, Classification, DataState, Question, SearchType, Slice, Window},
     params::{Ignored, Whole},
 };
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use futures_util::{
     StreamExt as _, TryStreamExt as _,
     stream::{self, Stream},
 };
-use search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType};
+use search_engine::{Dimension, ENGINE_CEILING, Reading, Row};
 
 use super::{
     Asked, Listed, check_has, check_has_queries,
@@ -51,17 +51,6 @@ pub const COMPARED: [&str; 9] = [
 const DAILY: [&str; 9] =
     ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped", "dayNotFinal"];
 
-/// Returns the dimension of a table and its name in the file name.
-fn named(table: ExportTable) -> (Dimension, &'static str) {
-    match table {
-        ExportTable::Queries => (Dimension::Query, "queries"),
-        ExportTable::Pages => (Dimension::Page, "pages"),
-        ExportTable::Countries => (Dimension::Country, "countries"),
-        ExportTable::Devices => (Dimension::Device, "devices"),
-        ExportTable::SearchAppearances => (Dimension::SearchAppearance, "search-appearances"),
-    }
-}
-
 /// A table and the table of the comparison window.
 struct Table {
     current: Arc<Reading>,
@@ -75,14 +64,15 @@ pub async fn breakdown(
     access: &ReadableProperty,
     params: &ExportParams,
 ) -> Result<CsvFile, Error> {
-    let (slice, (dimension, what)) = (&params.question.slice, named(params.table));
-    check_has(slice.search_type.into(), dimension, "table")?;
-    let (offset, limit) = match params.table {
-        ExportTable::Queries => (params.query_offset, params.query_limit.0 as usize),
-        ExportTable::Pages => (params.page_offset, params.page_limit.0 as usize),
+    let (slice, rows_by) = (&params.question.slice, params.table.0);
+    let dimension = Dimension::from(rows_by);
+    check_has(slice.search_type, dimension, "table")?;
+    let (offset, limit) = match rows_by {
+        models::Dimension::Query => (params.query_offset, params.query_limit.0 as usize),
+        models::Dimension::Page => (params.page_offset, params.page_limit.0 as usize),
         _ => (Whole(0), usize::MAX),
     };
-    let page = page(&params.order, dimension, offset, limit, params.question.comparison.is_asked())?;
+    let page = page(&params.order, rows_by, offset, limit, params.question.comparison.is_asked())?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let (plan, own) = (asked.settled.plan().await?, [dimension]);
     let days = csv_days(&asked)?;
@@ -95,6 +85,7 @@ pub async fn breakdown(
     let compared = days.compare_window.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
     // A comparison counts final days only.
     let data_state = if compared.is_some() { DataState::Final } else { params.question.window.data_state };
+    let what = if rows_by == models::Dimension::SearchAppearance { "search-appearances" } else { rows_by.table() };
     let name = file_name(access, what, days.window, compared, (slice, data_state));
     let rows = CsvRows {
         shown: shown.rows,
@@ -287,8 +278,7 @@ fn file_name(
     compared: Option<String>,
     (slice, data_state): (&Slice, DataState),
 ) -> String {
-    let search_type = SearchType::from(slice.search_type);
-    let search_type = (search_type != SearchType::Web).then(|| search_type.wire_name().to_owned());
+    let search_type = (slice.search_type != SearchType::Web).then(|| slice.search_type.name().to_owned());
     let classification = slice.classification.map(|classification| match classification {
         Classification::Branded => "branded".to_owned(),
         Classification::NonBranded => "nonBranded".to_owned(),

@@ -14,6 +14,7 @@ use api::{
     analytics::{
         Growth, GrowthAnswer, GrowthMeta, GrowthOpportunity, GrowthParams, GrowthThresholds, Movement, QueryCoverage,
     },
+    models,
     params::Echo,
 };
 use search_engine::{Condition, Dimension, ENGINE_CEILING, Plan};
@@ -47,7 +48,7 @@ pub async fn growth(
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, models::Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;

@@ -46,14 +46,16 @@ use analytics::{
 };
 use api::{
     analytics::AnswerMeta,
-    models::{Classification, Granularity, Offset, OrderParams, Question, Slice, TableCoverage, Window},
-    params::{MetricFilter, Sort, Table},
+    models::{
+        self, Aggregation, Classification, Granularity, Offset, OrderParams, Question, SearchType, Slice,
+        TableCoverage, Window,
+    },
+    params::{MetricFilter, Sort},
 };
 use chrono::{DateTime, Utc};
 use common::metrics::Metrics;
 use search_engine::{
-    Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Plan, Predicate, Reading, SHORT_LIST,
-    SearchType,
+    Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Plan, Predicate, Reading, SHORT_LIST,
 };
 use uuid::Uuid;
 
@@ -171,31 +173,30 @@ impl Asked {
         whole: Whole,
     ) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
-        coverage::coverage(known, ceiling, shown, aggregation.into(), self.is_counted().then_some(whole))
+        coverage::coverage(known, ceiling, shown, aggregation, self.is_counted().then_some(whole))
     }
 }
 
-/// Returns one page of the only list of an answer, whose rows are by `dimension`.
+/// Returns one page of the only list of an answer, whose rows are by `table`.
 ///
 /// # Errors
 /// [`Error::InvalidRequest`] for an order by changes, or a condition on them, without a comparison, and for conditions on other rows.
 fn page(
     order: &OrderParams,
-    dimension: Dimension,
+    table: models::Dimension,
     offset: Offset,
     limit: usize,
     compares: bool,
 ) -> Result<Page, Error> {
-    let table = table_of(dimension);
     let other = order.metric_filters.iter().flat_map(|filters| &filters.0).find(|filter| !filter.is_on(table));
     if let Some(filter) = other {
-        let (own, named) = (table.name(), filter.table.map_or("queries and pages", Table::name));
+        let (own, named) = (table.table(), filter.table.map_or("queries and pages", models::Dimension::table));
         let mended = MetricFilter { table: Some(table), ..*filter };
         return Err(Error::invalid(format!(
             "metricFilters: {filter} is a condition on {named}, and this answer lists {own}; use {mended}, or leave it out"
         )));
     }
-    page_of_table(order, dimension, offset, limit, compares)
+    page_of_table(order, table, offset, limit, compares)
 }
 
 /// Returns one page of one of an answer's tables.
@@ -204,13 +205,13 @@ fn page(
 /// [`Error::InvalidRequest`] for an order by changes, or a condition on them, without a comparison.
 fn page_of_table(
     order: &OrderParams,
-    dimension: Dimension,
+    table: models::Dimension,
     offset: Offset,
     limit: usize,
     compares: bool,
 ) -> Result<Page, Error> {
     check_order(order, compares)?;
-    let filters = order.metric_filters.as_ref().map(|filters| filters.on(table_of(dimension))).unwrap_or_default();
+    let filters = order.metric_filters.as_ref().map(|filters| filters.on(table)).unwrap_or_default();
     Ok(Page { sort: order.sort, filters, offset: offset.0 as usize, limit })
 }
 
@@ -233,20 +234,9 @@ fn check_order(order: &OrderParams, compares: bool) -> Result<(), Error> {
     }
 }
 
-/// Returns the table of rows by `dimension`, as conditions on metrics name it.
-fn table_of(dimension: Dimension) -> Table {
-    match dimension {
-        Dimension::Page => Table::Pages,
-        Dimension::Country => Table::Countries,
-        Dimension::Device => Table::Devices,
-        Dimension::SearchAppearance => Table::SearchAppearances,
-        _ => Table::Queries,
-    }
-}
-
 /// Fails if the search type lacks `dimension`, which `parameter` asks for.
 fn check_has(search_type: SearchType, dimension: Dimension, parameter: &str) -> Result<(), Error> {
-    if search_type.has(dimension) {
+    if dimension.is_in(search_type) {
         return Ok(());
     }
     Err(Error::NotAvailableForSearchType(format!("{parameter}: {}", lacks(search_type, dimension))))
@@ -254,7 +244,7 @@ fn check_has(search_type: SearchType, dimension: Dimension, parameter: &str) -> 
 
 /// Fails if the search type has no queries. For analyses of queries.
 fn check_has_queries(slice: &Slice) -> Result<(), Error> {
-    check_has(SearchType::from(slice.search_type), Dimension::Query, "searchType")
+    check_has(slice.search_type, Dimension::Query, "searchType")
 }
 
 /// Excludes branded queries from a question, unless the caller wants them or the property has no branded keywords. Returns whether

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, Question, Window};
+use api::models::{self, FilterCondition, FilterOperator, Filters, Question, Window};
 use common::metrics::Metrics;
 use search_engine::{Dimension, Reading};
 
@@ -33,7 +33,7 @@ pub async fn own_countries(search: &SearchData, access: &ReadableProperty) -> Re
 /// Reads the queries of a property in the default window, from searches in `country`.
 pub async fn own_queries(search: &SearchData, access: &ReadableProperty, country: &str) -> Result<OwnQueries, Error> {
     let in_country = FilterCondition {
-        dimension: FilterDimension::Country,
+        dimension: models::Dimension::Country,
         operator: FilterOperator::Equals,
         value: country.to_owned(),
         logic: None,

@@ -7,10 +7,10 @@ use std::{
 };
 
 use analytics::coverage::Whole;
-use api::models::Window;
+use api::models::{Aggregation, Window};
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
-use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Part, Plan, Reading};
+use search_engine::{Dimension, ENGINE_CEILING, Part, Plan, Reading};
 
 use super::{daily::DaysRead, question::Settled, requests::Requests, search_data::SearchData, total};
 use crate::error::Error;

@@ -13,7 +13,7 @@ use api::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
         PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
-    models::{Granularity, Offset, TableCoverage},
+    models::{self, Granularity, Offset, TableCoverage},
     params::Echo,
     sharing::SharedPart,
 };
@@ -40,10 +40,6 @@ use crate::{
     error::Error,
     services::access::{PropertyAccess, ReadableProperty},
 };
-
-/// The breakdown tables, in the order of the answer.
-const TABLES: [Dimension; 5] =
-    [Dimension::Query, Dimension::Page, Dimension::Country, Dimension::Device, Dimension::SearchAppearance];
 
 /// The parts of one window.
 struct WindowParts {
@@ -146,7 +142,7 @@ fn pages(params: &PerformanceParams) -> Result<[Page; 5], Error> {
     let compares = params.question.comparison.is_asked();
     let page = |table, offset: Offset, limit| page_of_table(&params.order, table, offset, limit, compares);
     let whole = |table| page(table, api::params::Whole(0), usize::MAX);
-    let [queries, urls, countries, devices, appearances] = TABLES;
+    let [queries, urls, countries, devices, appearances] = models::Dimension::ALL;
     Ok([
         page(queries, params.query_offset, params.query_limit.0 as usize)?,
         page(urls, params.page_offset, params.page_limit.0 as usize)?,
@@ -170,7 +166,7 @@ impl WindowParts {
         let divided = days.counted.filter(|_| scope.has_tables() && days == settled.days());
         let [wholes, wholes_by_page] =
             [false, true].map(|by_page| divided.map(|window| parts.wholes(Some(window), by_page, slice)));
-        let tables = TABLES.map(|dimension| {
+        let tables = models::Dimension::ALL.map(Dimension::from).map(|dimension| {
             let counted = days.counted.filter(|_| scope.has_tables() && settled.has(dimension));
             counted.map(|window| parts.rows(window, &[dimension], table_cap(dimension), own))
         });
@@ -223,7 +219,7 @@ fn periods(span: Span, readings: &Readings, parts: &WindowParts) -> Vec<SeriesPo
 
 fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, PerformanceCoverage) {
     let [queries, pages, countries, devices, appearances] = from_fn(|index| {
-        let (dimension, page) = (TABLES[index], &pages[index]);
+        let (dimension, page) = (Dimension::from(models::Dimension::ALL[index]), &pages[index]);
         if !asked.has(dimension) {
             return (None, coverage::unavailable(&asked.lacks(dimension)));
         }
@@ -257,5 +253,5 @@ fn table_coverage(asked: &Settled, material: &Material, table: Dimension, known:
         _ => parts.wholes,
     };
     let whole = wholes.map(|wholes| material.readings.whole(wholes));
-    coverage::coverage(known, table_cap(table), Some(shown), asked.aggregation_by(&[table]).into(), whole)
+    coverage::coverage(known, table_cap(table), Some(shown), asked.aggregation_by(&[table]), whole)
 }

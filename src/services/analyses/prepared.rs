@@ -71,7 +71,7 @@ pub fn key(analysis: &str, owner: Uuid, property: Uuid, params: &impl Serialize)
 mod tests {
     use std::collections::HashSet;
 
-    use api::models::{Classification, FilterCondition, FilterDimension, FilterOperator, Filters, SearchType, Slice};
+    use api::models::{Classification, Dimension, FilterCondition, FilterOperator, Filters, SearchType, Slice};
 
     use super::*;
 
@@ -79,7 +79,7 @@ mod tests {
     fn questions_that_differ_have_different_keys() {
         let all = Slice { classification: None, search_type: SearchType::Web, filters: None };
         let condition = |value: &str| FilterCondition {
-            dimension: FilterDimension::Query,
+            dimension: Dimension::Query,
             operator: FilterOperator::Contains,
             value: value.into(),
             logic: None,

@@ -8,7 +8,7 @@ use api::{
         CurveSource, QueryCoverage, QueryInsights, QueryInsightsAnswer, QueryInsightsMeta, QueryInsightsParams,
         QueryInsightsThresholds, Visibility, VisibilityPoint,
     },
-    models::Classification,
+    models::{self, Classification},
     params::Echo,
 };
 use futures_util::future::OptionFuture;
@@ -49,7 +49,7 @@ pub async fn query_insights(
 ) -> Result<Prepared<QueryInsightsAnswer>, Error> {
     check_has_queries(&params.question.slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, models::Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let brand = predicate::brand(&search.db, access).await?;
     let includes_branded =

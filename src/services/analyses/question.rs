@@ -3,14 +3,14 @@
 use analytics::{series::Span, usual};
 use api::{
     analytics::{Adjustment, AnswerDays, AnswerMeta, ComparedDays, Labels, WindowDays},
-    models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Warning, Window, WindowParams},
-    sharing::SharedPart,
+    models::{
+        self, Aggregation, AnalysisStatus, Comparison, Freshness, Granularity, Question, SearchType, Warning, Window,
+        WindowParams,
+    },
 };
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use common::compute::beside;
-use search_engine::{
-    Aggregation, DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, SearchType, UNSETTLED_DAYS, plan,
-};
+use search_engine::{DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, UNSETTLED_DAYS, plan};
 use serde::Serialize;
 
 use super::{
@@ -21,7 +21,10 @@ use super::{
     warnings::warnings,
     windows::{self, DEFAULT_DAYS, Windows, last_days, oldest_day},
 };
-use crate::{error::Error, services::access::ReadableProperty};
+use crate::{
+    error::Error,
+    services::access::{ReadableProperty, View},
+};
 
 /// A settled question.
 #[derive(Debug, Clone)]
@@ -64,7 +67,7 @@ pub struct Settled {
 pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Question) -> Result<Settled, Error> {
     let today = search.clock.pacific_today();
     let given = Windows::given(&asked.window, &asked.comparison, today)?;
-    let search_type = SearchType::from(asked.slice.search_type);
+    let search_type = asked.slice.search_type;
     let (predicate, name) = predicate::of(&search.db, access, &asked.slice).await?;
     check_available(search_type, &predicate)?;
     // Conditions that nothing can answer are refused before anything is read. Those on appearances depend on what is read.
@@ -107,7 +110,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         search_type,
         predicate,
         whole: Plan::everything(),
-        hidden: hidden(access),
+        hidden: access.view().into_iter().flat_map(View::hidden).map(Dimension::from).collect(),
     };
     let totals = [Some(window), compare].into_iter().flatten().map(|window| settled.part(window, &[], 1));
     let totals: Vec<Part> = totals.collect();
@@ -116,15 +119,8 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     Ok(settled)
 }
 
-/// Returns the dimensions whose rows a share link hides.
-fn hidden(access: &ReadableProperty) -> Vec<Dimension> {
-    let parts = [(SharedPart::Queries, Dimension::Query), (SharedPart::Pages, Dimension::Page)];
-    let hides = |part| access.view().is_some_and(|view| !view.shows(part));
-    parts.into_iter().filter(|(part, _)| hides(*part)).map(|(_, dimension)| dimension).collect()
-}
-
 fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(), Error> {
-    let missing = predicate.dimensions().into_iter().find(|dimension| !search_type.has(*dimension));
+    let missing = predicate.dimensions().into_iter().find(|dimension| !dimension.is_in(search_type));
     let Some(dimension) = missing else { return Ok(()) };
     Err(Error::NotAvailableForSearchType(format!(
         "searchType: {}, so no filter or classification can be on it",
@@ -135,7 +131,7 @@ fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(),
 /// Returns a hint such as `discover has no query`.
 #[must_use]
 pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
-    format!("{} has no {}", search_type.wire_name(), dimension.wire_name())
+    format!("{} has no {}", search_type.name(), dimension.name())
 }
 
 impl Settled {
@@ -148,14 +144,14 @@ impl Settled {
     /// Returns whether an answer has rows by `dimension`.
     #[must_use]
     pub fn has(&self, dimension: Dimension) -> bool {
-        self.search_type.has(dimension) && !self.hidden.contains(&dimension)
+        dimension.is_in(self.search_type) && !self.hidden.contains(&dimension)
     }
 
     /// Returns the reason why an answer has no rows by `dimension`.
     #[must_use]
     pub fn lacks(&self, dimension: Dimension) -> String {
         if self.hidden.contains(&dimension) {
-            return format!("this link hides the table of rows by {}", dimension.wire_name());
+            return format!("this link hides the table of rows by {}", dimension.name());
         }
         lacks(self.search_type, dimension)
     }
@@ -170,8 +166,8 @@ impl Settled {
             labels: self.labels.clone(),
             adjusted: (!self.adjusted.is_empty()).then(|| self.adjusted.clone()),
             ignored: self.question.ignored.names(),
-            search_type: self.search_type.into(),
-            aggregation: self.aggregation().into(),
+            search_type: self.search_type,
+            aggregation: self.aggregation(),
             freshness: freshness(found),
             cached_at: read_at.into(),
             status: match (self.is_counted(found.last_final_date), analysed) {

@@ -132,7 +132,8 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
-    use search_engine::{DataState, FilterOperator, SearchType, Term};
+    use api::models::SearchType;
+    use search_engine::{DataState, FilterOperator, Term};
 
     use super::*;
 

@@ -2,9 +2,8 @@
 
 use api::{
     analytics::{PropertyPerformanceParams, Scope},
-    models::{Classification, FilterDimension, Question, WindowParams},
-    params::Table,
-    sharing::{SharedPart, SharedPerformanceAnswer, SharedPerformanceMeta},
+    models::{Classification, Dimension, Question, WindowParams},
+    sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
 use common::names::sites;
 
@@ -76,12 +75,7 @@ async fn check_alive(search: &SearchData, shared: &SharedProperty, view: &View) 
 /// Fails if a question is about a table that the link hides, or about other days than the link's own.
 fn check(view: &View, params: &PropertyPerformanceParams) -> Result<(), Error> {
     let question = &params.performance.question;
-    let hidden = [
-        (SharedPart::Queries, FilterDimension::Query, Table::Queries),
-        (SharedPart::Pages, FilterDimension::Page, Table::Pages),
-    ];
-    let mut hidden = hidden.into_iter().filter(|(part, ..)| !view.shows(*part));
-    if hidden.any(|(_, dimension, table)| is_about(params, dimension, table)) {
+    if view.hidden().any(|dimension| is_about(params, dimension)) {
         return Err(Error::invalid(HIDDEN));
     }
     let Some(window) = view.window else { return Ok(()) };
@@ -92,19 +86,17 @@ fn check(view: &View, params: &PropertyPerformanceParams) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether a question is about a table, or about its dimension. An order is about every table.
-fn is_about(params: &PropertyPerformanceParams, dimension: FilterDimension, table: Table) -> bool {
+/// Returns whether a question is about a dimension, or about the table of its rows. An order is about every table.
+fn is_about(params: &PropertyPerformanceParams, dimension: Dimension) -> bool {
     let (asked, slice) = (&params.performance, &params.performance.question.slice);
     let classified = slice.classification.map(|classification| match classification {
-        Classification::Segment(_) => FilterDimension::Page,
-        Classification::Branded | Classification::NonBranded | Classification::TopicCluster(_) => {
-            FilterDimension::Query
-        }
+        Classification::Segment(_) => Dimension::Page,
+        Classification::Branded | Classification::NonBranded | Classification::TopicCluster(_) => Dimension::Query,
     });
     params.explain
         || asked.scope == Scope::Tables
         || asked.order.sort.is_some()
-        || asked.order.metric_filters.iter().flat_map(|filters| &filters.0).any(|filter| filter.is_on(table))
+        || asked.order.metric_filters.iter().flat_map(|filters| &filters.0).any(|filter| filter.is_on(dimension))
         || slice.filters.iter().flat_map(|filters| &filters.0).any(|condition| condition.dimension == dimension)
         || classified == Some(dimension)
 }

@@ -25,15 +25,6 @@ use super::{
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
-fn dimension(table: SparklineTable) -> Dimension {
-    match table {
-        SparklineTable::Queries => Dimension::Query,
-        SparklineTable::Pages => Dimension::Page,
-        SparklineTable::Countries => Dimension::Country,
-        SparklineTable::Devices => Dimension::Device,
-    }
-}
-
 /// The parts of the series, and their readings.
 struct Read {
     /// The table, if the rows requested are its first ones.
@@ -64,13 +55,13 @@ pub async fn sparklines(
     access: &ReadableProperty,
     params: &SparklinesParams,
 ) -> Result<Prepared<SparklinesAnswer>, Error> {
-    let dimension = dimension(params.table);
-    check_has(params.question.slice.search_type.into(), dimension, "table")?;
+    let dimension = Dimension::from(params.table.dimension());
+    check_has(params.question.slice.search_type, dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
     if params.order.sort.is_some_and(Sort::needs_comparison) {
         return Err(Error::invalid("sort: the rows of sparklines are sorted by a metric, not by its change"));
     }
-    let page = page(&params.order, dimension, params.offset.offset, params.limit.0 as usize, false)?;
+    let page = page(&params.order, params.table.dimension(), params.offset.offset, params.limit.0 as usize, false)?;
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let plan = asked.settled.plan().await?;
     let slice = asked.settled.plan_without_queries().await?;
@@ -197,7 +188,7 @@ fn answer(
     });
     let rows = rows.collect();
     let by_page = params.table == SparklineTable::Pages;
-    let ceiling = read.table.map_or(ENGINE_CEILING, |_| table_cap(dimension(params.table)));
+    let ceiling = read.table.map_or(ENGINE_CEILING, |_| table_cap(params.table.dimension().into()));
     let rows_coverage = asked.coverage((known, ceiling), Some(shown), by_page, read.readings.whole(read.wholes));
     SparklinesAnswer {
         meta: SparklinesMeta {

@@ -86,15 +86,15 @@ pub fn data_incidents(annotations: &SystemAnnotations, windows: &[Window]) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use api::models::{FilterCondition, FilterDimension};
+    use api::models::{self, FilterCondition};
     use search_engine::Expression;
 
     use super::*;
 
     #[test]
     fn a_part_of_an_address_is_no_page() {
-        use FilterDimension::{Page, Query};
         use FilterOperator::{Contains, Equals, MatchesRegex, NotContains, OrList};
+        use models::Dimension::{Page, Query};
         let warned = |dimension, operator, value: &str, kept: usize| {
             let condition = FilterCondition { dimension, operator, value: value.to_owned(), logic: None };
             let predicate = Predicate { kept, ..Predicate::of(vec![Expression::of(&[condition])]) };

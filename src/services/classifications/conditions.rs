@@ -4,7 +4,7 @@
 
 use api::{
     classifications::ClassificationCondition,
-    models::{FilterCondition, FilterDimension, MAX_CONDITIONS_BYTES},
+    models::{Dimension, FilterCondition, MAX_CONDITIONS_BYTES},
 };
 use common::compute::beside;
 use search_engine::{Expression, PlanError, Predicate, filter, plan};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::error::Error;
 
 /// Validates the conditions of a classification on `dimension` and returns them as stored JSON.
-pub async fn stored(dimension: FilterDimension, conditions: Vec<ClassificationCondition>) -> Result<String, Error> {
+pub async fn stored(dimension: Dimension, conditions: Vec<ClassificationCondition>) -> Result<String, Error> {
     let json = json("conditions", &conditions)?;
     let check = move || check_plannable("conditions", &on(dimension, &conditions));
     beside(check).await??;
@@ -40,7 +40,7 @@ fn json(field: &str, conditions: &[impl Serialize]) -> Result<String, Error> {
 
 /// Converts the conditions to filters on `dimension`.
 #[must_use]
-pub fn on(dimension: FilterDimension, conditions: &[ClassificationCondition]) -> Vec<FilterCondition> {
+pub fn on(dimension: Dimension, conditions: &[ClassificationCondition]) -> Vec<FilterCondition> {
     let condition = |saved: &ClassificationCondition| FilterCondition {
         dimension,
         operator: saved.operator,

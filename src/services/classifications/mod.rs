@@ -10,7 +10,7 @@ use api::{
     classifications::{
         ClassificationCondition, ClassificationPreviewInput, Segment, SegmentInput, TopicCluster, TopicClusterInput,
     },
-    models::{FilterDimension, Name},
+    models::{Dimension, Name},
     privacy::AuditAction,
 };
 use common::compute::beside;
@@ -142,10 +142,10 @@ pub async fn delete<C: Shown>(change: &PropertyChange, id: Uuid) -> Result<(), E
 
 /// The dimension of the conditions of a kind.
 #[must_use]
-pub fn dimension(kind: Kind) -> FilterDimension {
+pub fn dimension(kind: Kind) -> Dimension {
     match kind {
-        Kind::Segment => FilterDimension::Page,
-        Kind::TopicCluster => FilterDimension::Query,
+        Kind::Segment => Dimension::Page,
+        Kind::TopicCluster => Dimension::Query,
     }
 }
 

@@ -157,12 +157,12 @@ fn named<T: DeserializeOwned>(name: &str) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use api::models::FilterDimension;
+    use api::models::Dimension;
     use proptest::prelude::*;
 
     use super::*;
 
-    fn on(dimension: FilterDimension, operator: FilterOperator, value: &str) -> FilterCondition {
+    fn on(dimension: Dimension, operator: FilterOperator, value: &str) -> FilterCondition {
         FilterCondition { dimension, operator, value: value.to_owned(), logic: None }
     }
 
@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn a_path_has_a_site_conditions_and_a_page() {
-        let shoes = || on(FilterDimension::Query, FilterOperator::Contains, "red shoes");
-        let page = || on(FilterDimension::Page, FilterOperator::Equals, "https://a.example/b~c");
+        let shoes = || on(Dimension::Query, FilterOperator::Contains, "red shoes");
+        let page = || on(Dimension::Page, FilterOperator::Equals, "https://a.example/b~c");
         for (path, conditions, page) in [
             ("/p/1", vec![], OVERVIEW),
             ("/p/1/queries", vec![], "queries"),
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_link_holds_what_is_new() {
         let from = Address::of("/p/1/where/query=a/page=b/device=c/pages").unwrap();
-        let with = |value: &str| on(FilterDimension::Country, FilterOperator::Equals, value);
+        let with = |value: &str| on(Dimension::Country, FilterOperator::Equals, value);
         let narrowed = [&from.conditions[..], &[with("usa")]].concat();
         assert_eq!(from.to(&narrowed, "overview"), "country=usa/overview");
         assert_eq!(from.to(&from.conditions, "queries"), "queries");
@@ -222,8 +222,7 @@ mod tests {
     }
 
     fn conditions() -> impl Strategy<Value = Vec<FilterCondition>> {
-        let dimension =
-            prop::sample::select(vec![FilterDimension::Query, FilterDimension::Page, FilterDimension::Country]);
+        let dimension = prop::sample::select(vec![Dimension::Query, Dimension::Page, Dimension::Country]);
         let operator = prop::sample::select(vec![
             FilterOperator::Equals,
             FilterOperator::Contains,

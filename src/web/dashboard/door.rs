@@ -5,7 +5,7 @@ use api::{
     annotations::Annotation,
     error::{ApiError, Code},
     filters::FilterPreset,
-    models::{Metrics, Role, Timestamp, Window},
+    models::{Dimension, Metrics, Role, Timestamp, Window},
     properties::TrackedProperty,
     sharing::SharedPart,
 };
@@ -15,10 +15,7 @@ use futures_util::future::try_join;
 
 use uuid::Uuid;
 
-use super::{
-    ask::{Answered, Asker, Link},
-    table::Table,
-};
+use super::ask::{Answered, Asker, Link};
 use crate::calls::Visitor;
 
 /// The most segments, topic clusters and presets that a page offers. The page of settings has all.
@@ -80,17 +77,13 @@ struct Records {
 
 impl Site {
     /// Returns whether the visitor sees a table.
-    pub fn shows(&self, table: Table) -> bool {
-        match table {
-            Table::Queries => self.show.contains(&SharedPart::Queries),
-            Table::Pages => self.show.contains(&SharedPart::Pages),
-            _ => true,
-        }
+    pub fn shows(&self, table: Dimension) -> bool {
+        SharedPart::of(table).is_none_or(|part| self.show.contains(&part))
     }
 
     /// Returns whether the visitor sees why clicks changed, which is about queries and pages.
     pub fn explains(&self) -> bool {
-        self.shows(Table::Queries) && self.shows(Table::Pages)
+        self.shows(Dimension::Query) && self.shows(Dimension::Page)
     }
 }
 

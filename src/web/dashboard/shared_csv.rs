@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use api::{
-    analytics::{Performance, TableRow},
+    analytics::TableRow,
     answer::{Csv, CsvDays, CsvRows},
     error::{ApiError, Code},
-    models::{TableCoverage, Window},
+    models::{Dimension, TableCoverage, Window},
     params::decoded,
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
@@ -48,13 +48,6 @@ pub const PAGES: &str = "/share/:token/pages.csv";
 /// The most rows of a file.
 const ROWS: usize = 5_000;
 
-/// A table that is a file, by its name.
-#[derive(Clone, Copy)]
-enum Table {
-    Queries,
-    Pages,
-}
-
 /// Sends a file.
 #[handler]
 pub async fn show(Data(calls): Data<&Arc<Calls>>, request: &Request) -> Result<Response> {
@@ -65,45 +58,16 @@ pub async fn show(Data(calls): Data<&Arc<Calls>>, request: &Request) -> Result<R
     Ok(response)
 }
 
-impl Table {
-    /// The table of a path.
-    fn of(path: &str) -> Option<Self> {
-        let (_, name) = path.strip_prefix("/share/")?.split_once('/')?;
-        Some(if name == "queries.csv" { Self::Queries } else { Self::Pages })
-    }
+/// Returns the table that the file of a path has.
+fn table_of(path: &str) -> Option<Dimension> {
+    let (_, file) = path.strip_prefix("/share/")?.split_once('/')?;
+    Dimension::of_table(file.strip_suffix(".csv")?)
+}
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Queries => "queries",
-            Self::Pages => "pages",
-        }
-    }
-
-    /// The parameters that bring all rows of the table, and few of the other one.
-    fn limits(self) -> [(&'static str, usize); 2] {
-        match self {
-            Self::Queries => [("queryLimit", ROWS), ("pageLimit", 1)],
-            Self::Pages => [("queryLimit", 1), ("pageLimit", ROWS)],
-        }
-    }
-
-    /// The rows in an answer.
-    fn rows(self, data: &Performance) -> Option<&[TableRow]> {
-        let tables = data.tables.as_ref()?;
-        let rows = match self {
-            Self::Queries => &tables.queries,
-            Self::Pages => &tables.pages,
-        };
-        rows.as_deref()
-    }
-
-    fn coverage(self, meta: &SharedPerformanceMeta) -> Option<&TableCoverage> {
-        let coverage = meta.coverage.as_ref()?;
-        Some(match self {
-            Self::Queries => &coverage.queries,
-            Self::Pages => &coverage.pages,
-        })
-    }
+/// The parameters that bring all rows of a table, and few of the other one.
+fn limits(table: Dimension) -> [(&'static str, usize); 2] {
+    let limit = |own: Dimension| if own == table { ROWS } else { 1 };
+    [("queryLimit", limit(Dimension::Query)), ("pageLimit", limit(Dimension::Page))]
 }
 
 /// Asks the operation about the link that the path of `file` names, and writes its table.
@@ -112,11 +76,11 @@ async fn answer(calls: &Calls, file: &Request) -> Result<Response> {
         let (door, again) = (Some(Door::Shared(String::new())), address::without_question(file.uri().path()));
         refused::page(Page::new, &Refused { door, again, ..refusal.into() })
     };
-    let Some(table) = Table::of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
+    let Some(table) = table_of(file.uri().path()) else { return Ok(refused(ApiError::new(Code::NotFound))) };
     let asked = decoded(file.uri().query().unwrap_or_default());
     let asked = asked.ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
     let mut query = vec![("scope", "all".to_owned())];
-    query.extend(table.limits().map(|(name, limit)| (name, limit.to_string())));
+    query.extend(limits(table).map(|(name, limit)| (name, limit.to_string())));
     if let Some((name, _)) = query.iter().find(|(own, _)| asked.iter().any(|(name, _)| name == own)) {
         return Err(ApiError::invalid(name, "not a parameter of this file, which has all rows of its table").into());
     }
@@ -133,11 +97,11 @@ async fn answer(calls: &Calls, file: &Request) -> Result<Response> {
 
 /// Writes a table of an answer.
 fn written(
-    table: Table,
+    table: Dimension,
     SharedPerformanceAnswer { data, meta }: &SharedPerformanceAnswer,
 ) -> Result<Response, ApiError> {
-    let (name, coverage) = (table.name(), table.coverage(meta));
-    let Some(rows) = table.rows(data) else {
+    let (name, coverage) = (table.table(), meta.coverage.as_ref().map(|coverage| coverage.by(table)));
+    let Some(rows) = data.tables.as_ref().and_then(|tables| tables.by(table)) else {
         let reason = coverage.and_then(|coverage| coverage.reason.as_deref()).unwrap_or("is not there");
         return Err(ApiError::invalid(name, reason));
     };

@@ -1,48 +1,25 @@
-//! The breakdown tables of a property.
+//! The names of the breakdown tables of a property.
 
-use api::models::FilterDimension;
+use api::models::Dimension;
 
-/// A table of the performance answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    Queries,
-    Pages,
-    Countries,
-    Devices,
-    Appearances,
+/// The name above the rows by a dimension.
+pub fn heading(rows_by: Dimension) -> &'static str {
+    match rows_by {
+        Dimension::Query => "Queries",
+        Dimension::Page => "Pages",
+        Dimension::Country => "Countries",
+        Dimension::Device => "Devices",
+        Dimension::SearchAppearance => "Search appearance",
+    }
 }
 
-impl Table {
-    /// The dimension of its keys.
-    pub fn dimension(self) -> FilterDimension {
-        match self {
-            Self::Queries => FilterDimension::Query,
-            Self::Pages => FilterDimension::Page,
-            Self::Countries => FilterDimension::Country,
-            Self::Devices => FilterDimension::Device,
-            Self::Appearances => FilterDimension::SearchAppearance,
-        }
-    }
-
-    /// Its name above the rows.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queries => "Queries",
-            Self::Pages => "Pages",
-            Self::Countries => "Countries",
-            Self::Devices => "Devices",
-            Self::Appearances => "Search appearance",
-        }
-    }
-
-    /// Its name of one row.
-    pub fn row_name(self) -> &'static str {
-        match self {
-            Self::Queries => "Query",
-            Self::Pages => "Page",
-            Self::Countries => "Country",
-            Self::Devices => "Device",
-            Self::Appearances => "Appearance",
-        }
+/// The name of one of the rows, and of what they are by.
+pub fn row_name(rows_by: Dimension) -> &'static str {
+    match rows_by {
+        Dimension::Query => "Query",
+        Dimension::Page => "Page",
+        Dimension::Country => "Country",
+        Dimension::Device => "Device",
+        Dimension::SearchAppearance => "Appearance",
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub use self::{body::PerformanceQueryInput, keys::RowKeys};
 use super::AnswerMeta;
 use crate::{
-    models::{Change, Metrics, OffsetParams, OrderParams, Presence, Question, TableCoverage},
+    models::{Change, Dimension, Metrics, OffsetParams, OrderParams, Presence, Question, TableCoverage},
     params::{Echo, ParamValue, QueryParams, Whole},
 };
 
@@ -67,17 +67,23 @@ impl RowDimension {
     pub const ALL: [Self; 6] =
         [Self::Date, Self::Query, Self::Page, Self::Country, Self::Device, Self::SearchAppearance];
 
+    /// The dimension, unless it is the day.
+    #[must_use]
+    pub fn dimension(self) -> Option<Dimension> {
+        match self {
+            Self::Date => None,
+            Self::Query => Some(Dimension::Query),
+            Self::Page => Some(Dimension::Page),
+            Self::Country => Some(Dimension::Country),
+            Self::Device => Some(Dimension::Device),
+            Self::SearchAppearance => Some(Dimension::SearchAppearance),
+        }
+    }
+
     /// Its name in questions and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::Query => "query",
-            Self::Page => "page",
-            Self::Country => "country",
-            Self::Device => "device",
-            Self::SearchAppearance => "searchAppearance",
-        }
+        self.dimension().map_or("date", Dimension::name)
     }
 }
 

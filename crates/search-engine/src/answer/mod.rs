@@ -110,7 +110,7 @@ pub fn rows(body: &[u8], asked: &QueryRequest) -> Result<QueryResponse, NotAnAns
     let answer: QueryResponse = json::object(body)?;
     match (&answer.response_aggregation_type, asked.aggregation_type) {
         (None, _) if answer.rows.is_empty() => return Err(unlike("it has neither rows nor responseAggregationType")),
-        (Some(used), Some(wanted)) if !is_spelling_of(used, wanted.wire_name()) => {
+        (Some(used), Some(wanted)) if !is_spelling_of(used, wanted.name()) => {
             return Err(unlike("its rows are aggregated in another way than asked"));
         }
         _ => {}

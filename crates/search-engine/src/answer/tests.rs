@@ -1,7 +1,9 @@
 //! Bodies that are answers, and bodies that are not.
 
+use api::models::{Aggregation, SearchType};
+
 use super::*;
-use crate::wire::{Aggregation, DataState, SearchType};
+use crate::wire::DataState;
 
 fn date(text: &str) -> NaiveDate {
     text.parse().unwrap()

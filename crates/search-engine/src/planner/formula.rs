@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use api::models::{FilterCondition, FilterDimension, FilterOperator as Operator};
+use api::models::{self, FilterCondition, FilterOperator as Operator};
 
 use super::{clause::Clause, texts::Atom, values::Values};
 use crate::{
@@ -136,16 +136,16 @@ impl Run {
     fn add_written(&mut self, condition: &FilterCondition, known: &Appearances) {
         let (clause, required) = Clause::of(condition);
         match condition.dimension {
-            FilterDimension::Query => self.query.add(clause, required),
-            FilterDimension::Page => self.page.add(clause, required),
-            FilterDimension::Country => {
+            models::Dimension::Query => self.query.add(clause, required),
+            models::Dimension::Page => self.page.add(clause, required),
+            models::Dimension::Country => {
                 let codes: Vec<&str> = COUNTRIES.iter().map(|(code, _)| *code).collect();
                 self.countries = self.countries.intersection(&Values::selected(condition, &codes));
             }
-            FilterDimension::Device => {
+            models::Dimension::Device => {
                 self.devices = self.devices.intersection(&Values::selected(condition, &DEVICES));
             }
-            FilterDimension::SearchAppearance => {
+            models::Dimension::SearchAppearance => {
                 let required = condition.operator != Operator::NotContains;
                 self.appearances.insert((known.selected(condition), required));
             }

@@ -1,7 +1,7 @@
 //! The values of conditions on queries and pages, as the search engine writes them: pasted values hold line breaks, characters that nobody
 //! sees and double blanks, which no query and no page has.
 
-use api::models::{FilterCondition, FilterDimension, FilterOperator as Operator};
+use api::models::{self, FilterCondition, FilterOperator as Operator};
 use common::plain_text::clean;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
@@ -14,7 +14,7 @@ pub fn spellings(condition: &FilterCondition, value: &str) -> Vec<String> {
         return vec![value.to_owned()];
     }
     let is_whole = matches!(condition.operator, Operator::Equals | Operator::OrList);
-    let is_page = condition.dimension == FilterDimension::Page;
+    let is_page = condition.dimension == models::Dimension::Page;
     let line = on_one_line(value);
     let written = match line.trim() {
         "" => value.to_owned(),
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn a_pasted_value_is_read_as_the_search_engine_writes_it() {
-        use FilterDimension::{Page, Query};
         use Operator::{Contains, Equals, MatchesRegex, NotContains, OrList};
+        use models::Dimension::{Page, Query};
         for (dimension, operator, value, expected) in [
             (Query, Equals, "north moor", "north moor"),
             (Query, Equals, " north moor\n", "north moor"),

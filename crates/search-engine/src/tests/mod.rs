@@ -19,6 +19,7 @@ use std::{
     time::Duration,
 };
 
+use api::models::SearchType;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use common::{

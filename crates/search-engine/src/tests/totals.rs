@@ -1,5 +1,6 @@
 //! Tests of totals: summed from the daily series if it is known and the sum is exact, otherwise requested.
 
+use api::models::Aggregation;
 use chrono::TimeDelta;
 use common::metrics::Metrics;
 

@@ -1,6 +1,6 @@
 //! Tests of readings that are taken from wider ones.
 
-use api::models::Window;
+use api::models::{SearchType, Window};
 use common::metrics::Metrics;
 use proptest::prelude::*;
 

@@ -1,11 +1,11 @@
 //! Conditions in words.
 
-use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator};
+use api::models::{Dimension, FilterCondition, FilterLogic, FilterOperator};
 use common::names::{escapes::readable, pages::name_on};
 use maud::{Markup, html};
 
 use super::rows::cut;
-use crate::web::dashboard::table::Table;
+use crate::web::dashboard::table;
 
 /// The operators, each with its name in the API and in words.
 pub const OPERATORS: [(FilterOperator, &str, &str); 5] = [
@@ -22,60 +22,54 @@ pub fn named(operator: FilterOperator) -> (&'static str, &'static str) {
     found.map_or(("", ""), |(_, name, words)| (name, words))
 }
 
-fn table(dimension: FilterDimension) -> Table {
-    match dimension {
-        FilterDimension::Query => Table::Queries,
-        FilterDimension::Page => Table::Pages,
-        FilterDimension::Country => Table::Countries,
-        FilterDimension::Device => Table::Devices,
-        FilterDimension::SearchAppearance => Table::Appearances,
-    }
-}
-
 /// A condition on the numbers of a site with its dimension, as short as it can be.
 pub fn said(condition: &FilterCondition, site: &str) -> Markup {
-    let table = table(condition.dimension);
+    let table = condition.dimension;
     let way = if condition.operator == FilterOperator::Equals { "" } else { named(condition.operator).1 };
-    let value = if way.is_empty() && table == Table::Pages {
+    let value = if way.is_empty() && table == Dimension::Page {
         cut(&name_on(site, &condition.value))
     } else {
         shown(table, condition.operator, &condition.value)
     };
     html! {
-        (table.row_name().to_lowercase()) " " (way) @if !way.is_empty() { " " }
+        (table::row_name(table).to_lowercase()) " " (way) @if !way.is_empty() { " " }
         bdi dir=[direction(table)] { (value) }
     }
 }
 
 /// A condition on the rows of a table, which is known from what stands before it.
-pub fn rule(table: Table, operator: FilterOperator, value: &str) -> Markup {
+pub fn rule(table: Dimension, operator: FilterOperator, value: &str) -> Markup {
     quoted(table, operator, &shown(table, operator, value))
 }
 
-fn quoted(table: Table, operator: FilterOperator, value: &str) -> Markup {
+fn quoted(table: Dimension, operator: FilterOperator, value: &str) -> Markup {
     html! { (named(operator).1) " " bdi.quoted dir=[direction(table)] { (value) } }
 }
 
 /// The direction of a value: that of a URL is fixed.
-fn direction(table: Table) -> Option<&'static str> {
-    (table == Table::Pages).then_some("ltr")
+fn direction(table: Dimension) -> Option<&'static str> {
+    (table == Dimension::Page).then_some("ltr")
 }
 
 /// The value of a condition as people read it. Decoded, an expression would be another one.
-fn shown(table: Table, operator: FilterOperator, value: &str) -> String {
-    if table == Table::Pages && operator != FilterOperator::MatchesRegex { cut(&readable(value)) } else { cut(value) }
+fn shown(table: Dimension, operator: FilterOperator, value: &str) -> String {
+    if table == Dimension::Page && operator != FilterOperator::MatchesRegex {
+        cut(&readable(value))
+    } else {
+        cut(value)
+    }
 }
 
 /// A condition with its dimension, as a part of a sentence.
 pub fn clause(condition: &FilterCondition) -> Markup {
-    let table = table(condition.dimension);
-    html! { "the " (table.row_name().to_lowercase()) " " (rule(table, condition.operator, &condition.value)) }
+    let table = condition.dimension;
+    html! { "the " (table::row_name(table).to_lowercase()) " " (rule(table, condition.operator, &condition.value)) }
 }
 
 /// The same for a program that asks the question again: it has the value as it is, whole.
 pub fn raw_clause(condition: &FilterCondition) -> Markup {
-    let table = table(condition.dimension);
-    html! { "the " (table.row_name().to_lowercase()) " " (quoted(table, condition.operator, &condition.value)) }
+    let table = condition.dimension;
+    html! { "the " (table::row_name(table).to_lowercase()) " " (quoted(table, condition.operator, &condition.value)) }
 }
 
 /// Conditions as one sentence. A comma says that `and` binds tighter than `or`.
@@ -92,13 +86,13 @@ pub fn joined(conditions: impl Iterator<Item = (Option<FilterLogic>, Markup)>) -
 mod tests {
     use super::*;
 
-    fn condition(dimension: FilterDimension, operator: FilterOperator, value: &str) -> FilterCondition {
+    fn condition(dimension: Dimension, operator: FilterOperator, value: &str) -> FilterCondition {
         FilterCondition { dimension, operator, value: value.to_owned(), logic: None }
     }
 
     #[test]
     fn values_are_decoded_for_people_unless_they_are_expressions_and_never_for_programs() {
-        use FilterDimension::{Page, Query};
+        use Dimension::{Page, Query};
         use FilterOperator::{Contains, Equals, MatchesRegex};
         for (dimension, operator, value, chip, words, raw) in [
             (Page, Contains, "/%D7%A9", r#"page contains <bdi dir="ltr">/ש</bdi>"#, "/ש", "/%D7%A9"),
@@ -132,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_value_is_cut_for_people_only() {
-        let long = condition(FilterDimension::Query, FilterOperator::Contains, &"é".repeat(1_000));
+        let long = condition(Dimension::Query, FilterOperator::Contains, &"é".repeat(1_000));
         let letters = |drawn: Markup| drawn.into_string().matches('é').count();
         assert!(letters(clause(&long)) < 1_000);
         assert_eq!(letters(raw_clause(&long)), 1_000);

@@ -4,11 +4,10 @@ use std::iter::successors;
 
 use api::{
     analytics::AnswerMeta,
-    models::{Compare, Warning, Window},
+    models::{Compare, SearchType, Warning, Window},
 };
 use chrono::{Datelike as _, Days, Months, NaiveDate};
 use maud::{Markup, html};
-use search_engine::SearchType;
 
 use super::{conditions, presets, words};
 use crate::{
@@ -208,9 +207,9 @@ fn states(view: &View) -> Markup {
 /// The kinds of search. One that lacks what a condition is on is not available; one that cannot tell the part of the traffic shows all of it.
 fn search_types(view: &View) -> Markup {
     let current = view.search_type();
-    let choice = |(one, value, label): (_, &'static str, &'static str)| {
-        let value = Some(value).filter(|value| *value != "web");
-        let lacks = view.filters.iter().any(|condition| !kind::has(one, condition.dimension));
+    let choice = |(one, label): (SearchType, &'static str)| {
+        let value = Some(one.name()).filter(|_| one != SearchType::Web);
+        let lacks = view.filters.iter().any(|condition| !one.has(condition.dimension));
         let class = view.text("classification").filter(|class| kind::has_class(one, class));
         let link = view.link(&[("searchType", value), ("classification", class), ("offset", None)]);
         let reason = || "it lacks what a condition is on; remove the condition first".to_owned();

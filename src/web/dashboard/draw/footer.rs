@@ -1,9 +1,8 @@
 //! The end of a page: when its numbers were read, and how to ask the same question elsewhere.
 
-use api::analytics::AnswerMeta;
+use api::{analytics::AnswerMeta, models::SearchType};
 use maud::{Markup, html};
 use pages::page::words::time;
-use search_engine::SearchType;
 use url::form_urlencoded::Serializer;
 
 use super::{

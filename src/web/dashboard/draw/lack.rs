@@ -1,6 +1,6 @@
 //! A page that a kind of search cannot answer.
 
-use api::models::FilterDimension;
+use api::models::Dimension;
 use maud::{Markup, html};
 
 use crate::web::dashboard::{address::OVERVIEW, kind, opened::Opened, view::View};
@@ -11,7 +11,7 @@ pub enum Lack {
     /// The page is about queries, which the kind does not have.
     Page,
     /// Some conditions are on this dimension, which the kind does not have.
-    Condition(FilterDimension),
+    Condition(Dimension),
     /// The part of the traffic is told by queries, which the kind does not have.
     Class,
 }
@@ -19,7 +19,7 @@ pub enum Lack {
 impl Lack {
     /// Returns what the kind of search of a page lacks for it, if anything. `is_about_queries` is true for a page about queries.
     pub fn of(view: &View, is_about_queries: bool) -> Option<Self> {
-        if is_about_queries && !view.has(FilterDimension::Query) {
+        if is_about_queries && !view.has(Dimension::Query) {
             return Some(Self::Page);
         }
         let lacking = view.filters.iter().map(|condition| condition.dimension).find(|dimension| !view.has(*dimension));
@@ -67,8 +67,8 @@ impl Lack {
 }
 
 /// The name of a dimension that a kind of search lacks.
-fn plural(dimension: FilterDimension) -> &'static str {
-    if dimension == FilterDimension::Device { "devices" } else { "queries" }
+fn plural(dimension: Dimension) -> &'static str {
+    if dimension == Dimension::Device { "devices" } else { "queries" }
 }
 
 #[cfg(test)]
@@ -90,9 +90,9 @@ mod tests {
             ("searchType=image".to_owned(), None),
             ("searchType=discover".to_owned(), None),
             (format!("{}=web", on("query")), None),
-            (format!("{}=googleNews", on("query")), Some(Lack::Condition(FilterDimension::Query))),
+            (format!("{}=googleNews", on("query")), Some(Lack::Condition(Dimension::Query))),
             (format!("{}=googleNews", on("device")), None),
-            (format!("{}=discover", on("device")), Some(Lack::Condition(FilterDimension::Device))),
+            (format!("{}=discover", on("device")), Some(Lack::Condition(Dimension::Device))),
             (format!("{}=discover", on("page")), None),
             ("searchType=discover&classification=branded".to_owned(), Some(Lack::Class)),
             ("searchType=discover&classification=segment:1".to_owned(), None),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use api::{
     analytics::{SparklinesAnswer, TableRow},
-    models::{Presence, TableCoverage},
+    models::{Dimension, Presence, TableCoverage},
     params::Metric,
 };
 use common::names::pages::{Pages, exact};
@@ -15,14 +15,14 @@ use super::{
     svg::{bar, spark, value_of},
     words,
 };
-use crate::web::dashboard::{address::OVERVIEW, table::Table, view::View};
+use crate::web::dashboard::{address::OVERVIEW, table, view::View};
 
 /// The longest name of a row, in characters. Its title has all of it.
 const LONGEST_NAME: usize = 300;
 
 /// Rows, and what a page knows about them.
 pub struct Rows<'a> {
-    pub table: Table,
+    pub table: Dimension,
     pub found: &'a [TableRow],
     pub view: &'a View,
     /// True if the rows are compared.
@@ -65,7 +65,7 @@ impl Rows<'_> {
                 table.figures.rows {
                     thead {
                         tr {
-                            th scope="col" { (self.table.row_name()) }
+                            th scope="col" { (table::row_name(self.table)) }
                             (self.heading(&short_name(Metric::Clicks), "clicks", false))
                             @if self.compares { (self.heading(&html! { "Change" }, "change.clicks", false)) }
                             (self.heading(&short_name(Metric::Impressions), "impressions", true))
@@ -120,7 +120,7 @@ impl Rows<'_> {
             table.figures.rows {
                 thead.visually-hidden {
                     tr {
-                        th scope="col" { (self.table.row_name()) }
+                        th scope="col" { (table::row_name(self.table)) }
                         th scope="col" { (short_name(Metric::Clicks)) }
                         @if self.compares { th scope="col" { "Change" } }
                     }
@@ -151,7 +151,7 @@ impl Rows<'_> {
 
     /// The pages of the rows.
     fn pages(&self) -> Pages {
-        Pages::of(self.found.iter().map(|row| row.key.as_str()).filter(|_| self.table == Table::Pages))
+        Pages::of(self.found.iter().map(|row| row.key.as_str()).filter(|_| self.table == Dimension::Page))
     }
 
     fn lines(&self) -> BTreeMap<&str, Vec<f64>> {
@@ -169,8 +169,8 @@ pub fn cut(name: &str) -> String {
 }
 
 /// Draws the name of a row of a table. `pages` are those of its rows.
-pub fn name(table: Table, pages: &Pages, key: &str) -> Markup {
-    if table == Table::Pages {
+pub fn name(table: Dimension, pages: &Pages, key: &str) -> Markup {
+    if table == Dimension::Page {
         page_name(pages, key)
     } else {
         html! { bdi { (cut(key)) } }
@@ -178,8 +178,8 @@ pub fn name(table: Table, pages: &Pages, key: &str) -> Markup {
 }
 
 /// The title of a row: all of its key. The address of a page is the one that was found, without credentials.
-pub fn title(table: Table, key: &str) -> String {
-    if table == Table::Pages { exact(key) } else { key.to_owned() }
+pub fn title(table: Dimension, key: &str) -> String {
+    if table == Dimension::Page { exact(key) } else { key.to_owned() }
 }
 
 /// Draws the name of a page among others, from left to right in every script. Where it has no room, it breaks after a slash first.
@@ -189,10 +189,10 @@ pub fn page_name(pages: &Pages, address: &str) -> Markup {
 }
 
 /// Draws a row as a link to the question about it, on `page` or on this one. A browser that translates the page leaves it as it is.
-fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, name: &Markup) -> Markup {
+fn row_link(page: Option<&str>, view: &View, table: Dimension, key: &str, name: &Markup) -> Markup {
     let title = title(table, key);
     html! {
-        @match view.narrowed(page, table.dimension(), key) {
+        @match view.narrowed(page, table, key) {
             Some(link) => a href=(link) title=(title) translate="no" { (name) },
             None => span title=(title) translate="no" { (name) },
         }
@@ -201,12 +201,12 @@ fn row_link(page: Option<&str>, view: &View, table: Table, key: &str, name: &Mar
 
 /// Draws a query as a link to the overview of the question about it.
 pub fn query_link(view: &View, query: &str) -> Markup {
-    row_link(Some(OVERVIEW), view, Table::Queries, query, &html! { bdi { (cut(query)) } })
+    row_link(Some(OVERVIEW), view, Dimension::Query, query, &html! { bdi { (cut(query)) } })
 }
 
 /// Draws a page among others as a link to the overview of the question about it.
 pub fn page_link(view: &View, pages: &Pages, page: &str) -> Markup {
-    row_link(Some(OVERVIEW), view, Table::Pages, page, &page_name(pages, page))
+    row_link(Some(OVERVIEW), view, Dimension::Page, page, &page_name(pages, page))
 }
 
 fn count(number: Option<u64>) -> String {
@@ -232,14 +232,14 @@ pub fn counted(compares: bool) -> &'static str {
 }
 
 /// Says in a sentence what the rows leave out. `of` says which rows are counted. The rows of a `narrowed` question are not all of the site.
-pub fn coverage(table: Table, coverage: &TableCoverage, of: &str, narrowed: bool) -> Markup {
-    let name = table.name().to_lowercase();
+pub fn coverage(table: Dimension, coverage: &TableCoverage, of: &str, narrowed: bool) -> Markup {
+    let name = table::heading(table).to_lowercase();
     if !coverage.available {
         return html! { p.quiet-text { "This kind of search has no " (name) "." } };
     }
     let (shown, matched) = (coverage.rows_shown.unwrap_or_default(), coverage.rows_matched.unwrap_or_default());
     let is_capped = coverage.total_rows_capped == Some(true);
-    let name = if matched == 1 { table.row_name().to_lowercase() } else { name };
+    let name = if matched == 1 { table::row_name(table).to_lowercase() } else { name };
     html! {
         p.quiet-text {
             @if shown < matched || is_capped {
@@ -248,13 +248,13 @@ pub fn coverage(table: Table, coverage: &TableCoverage, of: &str, narrowed: bool
                 @if matched > 1 { "All " } (words::count(matched)) " " (name) (of) ". "
             }
             @match (table, coverage.known_share) {
-                (Table::Queries, Some(share)) if narrowed => {
+                (Dimension::Query, Some(share)) if narrowed => {
                     "Together they hold " (words::percent(share)) " of the site's clicks."
                 }
-                (Table::Queries, Some(share)) => {
+                (Dimension::Query, Some(share)) => {
                     "All named queries hold " (words::percent(share)) " of the site's clicks. The rest belong to rare queries that the search engine does not name."
                 }
-                (Table::Pages, _) => { "Pages are counted by page: their impressions can exceed the total." }
+                (Dimension::Page, _) => { "Pages are counted by page: their impressions can exceed the total." }
                 _ => {}
             }
         }
@@ -294,7 +294,7 @@ mod tests {
                 total_rows_capped: Some(capped),
                 ..TableCoverage::default()
             };
-            coverage(Table::Queries, &covered, words, false).into_string()
+            coverage(Dimension::Query, &covered, words, false).into_string()
         };
         let text = |words: &str| format!("<p class=\"quiet-text\">{words}. </p>");
         assert_eq!(of(10, 6_228, true, counted(true)), text("10 of at least 6,228 queries of both periods"));
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(of(1, 1, false, ""), text("1 query"));
         assert_eq!(of(0, 0, false, ""), "<p class=\"quiet-text\"></p>");
         let covered = TableCoverage { available: true, known_share: Some(0.07), ..TableCoverage::default() };
-        let rest = |narrowed| coverage(Table::Queries, &covered, "", narrowed).into_string();
+        let rest = |narrowed| coverage(Dimension::Query, &covered, "", narrowed).into_string();
         assert!(
             rest(false).contains("All named queries hold 7.0 % of the site's clicks. The rest belong to rare queries")
         );

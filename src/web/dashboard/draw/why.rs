@@ -2,7 +2,7 @@
 
 use api::{
     analytics::{Contributor, Explanation},
-    models::FilterDimension,
+    models::Dimension,
 };
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 
 /// Draws the parts of the change.
 pub fn panel(explanation: &Explanation, view: &View) -> Markup {
-    let parts = parts(explanation, view.has(FilterDimension::Query));
+    let parts = parts(explanation, view.has(Dimension::Query));
     let most = parts.iter().map(|(.., value)| value.abs()).fold(0.0, f64::max);
     let change = explanation.clicks_change;
     let title = if change == 0 {
@@ -99,7 +99,7 @@ fn named(rows: &[Contributor], view: &View) -> Markup {
         @for (index, row) in shown {
             @if index > 0 { ", " }
             @let name = rows::cut(&row.key);
-            @match view.narrowed(None, FilterDimension::Query, &row.key) {
+            @match view.narrowed(None, Dimension::Query, &row.key) {
                 Some(link) => a href=(link) { bdi { (name) } },
                 None => bdi { (name) },
             }

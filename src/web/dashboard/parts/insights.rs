@@ -6,6 +6,7 @@ use api::{
         TableRow, Visibility,
     },
     error::ApiError,
+    models::Dimension,
 };
 use common::compute::in_place;
 use maud::{Markup, html};
@@ -20,7 +21,6 @@ use crate::web::dashboard::{
         words,
     },
     opened::Opened,
-    table::Table,
     view::View,
 };
 
@@ -201,7 +201,7 @@ fn lists(movers: &QueryMovers, view: &View, least: u64) -> Markup {
             @if !found.is_empty() {
                 section.card aria-label=(name) {
                     h2 { (name) }
-                    (Rows { table: Table::Queries, found, view, compares: true, sparks: None, page: Some(OVERVIEW), order: None }.wide(name))
+                    (Rows { table: Dimension::Query, found, view, compares: true, sparks: None, page: Some(OVERVIEW), order: None }.wide(name))
                     @if name == "In one list only" { p.quiet-text { "The search engine cut the other list, which may have them." } }
                 }
             }

@@ -11,7 +11,7 @@ mod tables;
 
 use api::{
     error::ApiError,
-    models::{FilterDimension, Role},
+    models::{Dimension, Role},
 };
 use maud::{Markup, html};
 use pages::paths::is_at;
@@ -23,7 +23,6 @@ use super::{
     forms::{self, Sent, Write},
     kind,
     opened::Opened,
-    table::Table,
     view::View,
 };
 use crate::services::warming::opened::PageKind;
@@ -32,7 +31,7 @@ use crate::services::warming::opened::PageKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Overview,
-    Table(Table),
+    Table(Dimension),
     Growth,
     Cannibalization,
     Insights,
@@ -47,9 +46,9 @@ impl Part {
     /// Each with the pattern of its path and its name.
     const ALL: [(Self, &'static str, &'static str); 9] = [
         (Self::Overview, OVERVIEW, "Overview"),
-        (Self::Table(Table::Queries), "/p/:id/queries", "Queries"),
-        (Self::Table(Table::Pages), "/p/:id/pages", "Pages"),
-        (Self::Table(Table::Countries), "/p/:id/countries", "Countries"),
+        (Self::Table(Dimension::Query), "/p/:id/queries", "Queries"),
+        (Self::Table(Dimension::Page), "/p/:id/pages", "Pages"),
+        (Self::Table(Dimension::Country), "/p/:id/countries", "Countries"),
         (Self::Growth, "/p/:id/growth", "Growth"),
         (Self::Cannibalization, "/p/:id/cannibalization", "Cannibalization"),
         (Self::Insights, "/p/:id/insights", "Insights"),
@@ -72,7 +71,7 @@ impl Part {
 
     /// Returns whether the page is about queries, which some kinds of search do not have.
     fn is_about_queries(self) -> bool {
-        matches!(self, Self::Table(Table::Queries) | Self::Growth | Self::Cannibalization | Self::Insights)
+        matches!(self, Self::Table(Dimension::Query) | Self::Growth | Self::Cannibalization | Self::Insights)
     }
 
     /// Returns whether the page reads search data.
@@ -84,9 +83,9 @@ impl Part {
     pub fn kind(self) -> Option<PageKind> {
         Some(match self {
             Self::Overview => PageKind::Overview,
-            Self::Table(Table::Queries) => PageKind::Queries,
-            Self::Table(Table::Pages) => PageKind::Pages,
-            Self::Table(Table::Countries) => PageKind::Countries,
+            Self::Table(Dimension::Query) => PageKind::Queries,
+            Self::Table(Dimension::Page) => PageKind::Pages,
+            Self::Table(Dimension::Country) => PageKind::Countries,
             Self::Growth => PageKind::Growth,
             Self::Cannibalization => PageKind::Cannibalization,
             Self::Insights => PageKind::Insights,
@@ -186,7 +185,7 @@ impl Part {
 fn tabs(opened: &Opened<'_>, current: Part) -> Markup {
     let (Door::Signed(_), Some(role)) = (&opened.door, opened.site.role) else { return html! {} };
     let view = &opened.view;
-    let (kind, has_queries) = (kind::name(view.search_type()), view.has(FilterDimension::Query));
+    let (kind, has_queries) = (kind::name(view.search_type()), view.has(Dimension::Query));
     html! {
         @if role != Role::Owner { p.quiet-text { "Shared with you: you are " (if role == Role::Viewer { "a viewer" } else if role == Role::Editor { "an editor" } else { "an admin" }) "." } }
         nav.tabs aria-label="Pages of this site" {

@@ -5,7 +5,7 @@ use api::{
     analytics::{ExplainedEvent, Performance, SparklinesAnswer, Tables, Totals},
     annotations::Annotation,
     error::ApiError,
-    models::{AnalysisStatus, Metrics},
+    models::{AnalysisStatus, Dimension, Metrics},
     params::Metric,
 };
 use common::compute::in_place;
@@ -23,7 +23,7 @@ use crate::web::dashboard::{
         why, words,
     },
     opened::Opened,
-    table::Table,
+    table,
     view::View,
 };
 
@@ -44,9 +44,9 @@ struct Material {
 
 /// Draws the page.
 pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
-    let has_queries = has(opened, Table::Queries);
-    let asked = first_table(&opened.view)?.filter(|table| *table != Table::Queries || has_queries);
-    let first = asked.unwrap_or(if has_queries { Table::Queries } else { Table::Pages });
+    let has_queries = has(opened, Dimension::Query);
+    let asked = first_table(&opened.view)?.filter(|table| *table != Dimension::Query || has_queries);
+    let first = asked.unwrap_or(if has_queries { Dimension::Query } else { Dimension::Page });
     let question = opened.question();
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;
     let Answered { mut data, meta, coverage, link } = answer;
@@ -95,7 +95,7 @@ fn events(door: &Door, data: &mut Performance) -> Vec<ExplainedEvent> {
     }
 }
 
-async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Material, ApiError> {
+async fn read(opened: &Opened<'_>, first: Dimension, question: &Query) -> Result<Material, ApiError> {
     let (door, asker) = (&opened.door, opened.asker);
     let more = |pairs: &[(&'static str, &str)]| {
         let pairs = pairs.iter().map(|(name, value)| (*name, (*value).to_owned()));
@@ -111,9 +111,8 @@ async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Mat
     if let Door::Shared(_) = door {
         of_performance.push(("includeSystem", "true".to_owned()));
     }
-    let table = if first == Table::Pages { "pages" } else { "queries" };
     let current: Vec<_> = question.iter().filter(|(name, _)| !name.starts_with("compare")).cloned().collect();
-    let of_sparks = [&current[..], &[("table", table.to_owned()), ("limit", rows.clone())]].concat();
+    let of_sparks = [&current[..], &[("table", first.table().to_owned()), ("limit", rows.clone())]].concat();
     let of_notes = [("includeSystem", "true".to_owned())];
     let sparks = door.sparklines(asker, &of_sparks);
     let read = try_join3(door.performance(asker, &of_performance), sparks, door.notes(asker, &of_notes));
@@ -121,18 +120,18 @@ async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Mat
 }
 
 /// The table that the page was asked to show first.
-pub fn first_table(view: &View) -> Result<Option<Table>, ApiError> {
+pub fn first_table(view: &View) -> Result<Option<Dimension>, ApiError> {
     match view.text("tab") {
         None => Ok(None),
-        Some("queries") => Ok(Some(Table::Queries)),
-        Some("pages") => Ok(Some(Table::Pages)),
+        Some("queries") => Ok(Some(Dimension::Query)),
+        Some("pages") => Ok(Some(Dimension::Page)),
         Some(_) => Err(ApiError::invalid("tab", "must be queries or pages")),
     }
 }
 
 /// Returns whether the page has a table: the visitor sees it, and the kind of search has its rows.
-fn has(opened: &Opened<'_>, table: Table) -> bool {
-    opened.site.shows(table) && opened.view.has(table.dimension())
+fn has(opened: &Opened<'_>, table: Dimension) -> bool {
+    opened.site.shows(table) && opened.view.has(table)
 }
 
 /// The totals, each a link that shows its metric in the chart.
@@ -166,43 +165,39 @@ fn of(metrics: &Metrics, metric: Metric) -> Option<f64> {
 /// The table of queries or pages, with a switch between both.
 fn long(
     opened: &Opened<'_>,
-    first: Table,
+    first: Dimension,
     tables: &Tables,
     sparks: Option<&SparklinesAnswer>,
     coverage: Option<&api::analytics::PerformanceCoverage>,
     compares: bool,
 ) -> Markup {
-    let (name, found, covered) = match first {
-        Table::Pages => ("pages", &tables.pages, coverage.map(|coverage| &coverage.pages)),
-        _ => ("queries", &tables.queries, coverage.map(|coverage| &coverage.queries)),
-    };
-    let rows = found.as_deref().unwrap_or_default();
+    let (rows, covered) = (tables.by(first).unwrap_or_default(), coverage.map(|coverage| coverage.by(first)));
     let file_query = Serializer::new(String::new()).extend_pairs(opened.question()).finish();
     let view = &opened.view;
     html! {
-        section.card aria-label=(first.name()) {
+        section.card aria-label=(table::heading(first)) {
             div.heads {
-                @for (table, tab) in [(Table::Queries, "queries"), (Table::Pages, "pages")] {
-                    @if has(opened, table) { a href=(view.link(&[("tab", Some(tab))])) aria-current=[(table == first).then_some("true")] { (table.name()) } }
+                @for table in [Dimension::Query, Dimension::Page] {
+                    @if has(opened, table) { a href=(view.link(&[("tab", Some(table.table()))])) aria-current=[(table == first).then_some("true")] { (table::heading(table)) } }
                 }
                 @match opened.door {
-                    Door::Signed(_) => a.aside href=(view.to(name)) { "All" },
-                    Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (name) ".csv?" (file_query) } download { "CSV" },
+                    Door::Signed(_) => a.aside href=(view.to(first.table())) { "All" },
+                    Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (first.table()) ".csv?" (file_query) } download { "CSV" },
                 }
             }
-            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, page: None, order: None }.wide(first.name())) }
+            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, page: None, order: None }.wide(table::heading(first))) }
             @if let Some(covered) = covered { (rows::coverage(first, covered, rows::counted(compares), view.is_narrowed())) }
         }
     }
 }
 
 /// Says how many rows a short table has in all, and leads to them.
-fn more(opened: &Opened<'_>, table: Table, rows: usize) -> Markup {
-    let name = table.name().to_lowercase();
+fn more(opened: &Opened<'_>, table: Dimension, rows: usize) -> Markup {
+    let name = table::heading(table).to_lowercase();
     html! {
         p.quiet-text {
             (SHORT) " of " (rows) " " (name)
-            @if let (Door::Signed(_), Table::Countries) = (&opened.door, table) {
+            @if let (Door::Signed(_), Dimension::Country) = (&opened.door, table) {
                 span.aside { ". " a href=(opened.view.to("countries")) { "All countries" } }
             }
         }
@@ -211,16 +206,11 @@ fn more(opened: &Opened<'_>, table: Table, rows: usize) -> Markup {
 
 /// The short tables.
 fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
-    let all = [
-        (Table::Countries, &tables.countries),
-        (Table::Devices, &tables.devices),
-        (Table::Appearances, &tables.search_appearances),
-    ];
     html! {
         section.card.short aria-label="Countries, devices and search appearance" {
-            @for (table, rows) in all {
-                @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
-                    h2 { (table.name()) }
+            @for table in [Dimension::Country, Dimension::Device, Dimension::SearchAppearance] {
+                @if let Some(rows) = tables.by(table).filter(|rows| !rows.is_empty()) {
+                    h2 { (table::heading(table)) }
                     (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, page: None, order: None }.short())
                     @if rows.len() > SHORT { (more(opened, table, rows.len())) }
                 }

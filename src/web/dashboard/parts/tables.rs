@@ -2,7 +2,7 @@
 
 use api::{
     error::ApiError,
-    models::{AnalysisStatus, TableCoverage},
+    models::{AnalysisStatus, Dimension, TableCoverage},
 };
 use common::compute::in_place;
 use futures_util::future::try_join;
@@ -19,7 +19,7 @@ use crate::web::dashboard::{
         rows::{self, Order, Rows},
     },
     opened::Opened,
-    table::Table,
+    table,
     view::View,
 };
 
@@ -42,7 +42,7 @@ const VIEWS: [(&str, Option<&str>, &str, &str); 5] = [
 ];
 
 /// Draws the page.
-pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError> {
+pub async fn page(opened: &Opened<'_>, table: Dimension) -> Result<Markup, ApiError> {
     let view = &opened.view;
     let offset = view.number("offset")?;
     let question = finding(view, table, opened.question())?;
@@ -50,38 +50,34 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     let order = order(view, table, &question)?;
     query.extend(order.iter().cloned());
     let limits = match table {
-        Table::Pages => ["pageLimit", "pageOffset", "queryLimit"],
+        Dimension::Page => ["pageLimit", "pageOffset", "queryLimit"],
         _ => ["queryLimit", "queryOffset", "pageLimit"],
     };
     query.push(("scope", "tables".to_owned()));
     query.extend(limits.into_iter().zip([ROWS, offset, 1]).map(|(name, value)| (name, value.to_string())));
     let trends = async {
-        if table == Table::Countries { countries::trends(opened, &question).await.map(Some) } else { Ok(None) }
+        if table == Dimension::Country { countries::trends(opened, &question).await.map(Some) } else { Ok(None) }
     };
     let (answer, trends) = try_join(opened.door.performance(opened.asker, &query), trends).await?;
     let tables = answer.data.tables.unwrap_or_default();
     let coverage = answer.coverage.as_ref();
-    let (found, covered) = match table {
-        Table::Pages => (tables.pages, coverage.map(|coverage| &coverage.pages)),
-        Table::Countries => (tables.countries, coverage.map(|coverage| &coverage.countries)),
-        _ => (tables.queries, coverage.map(|coverage| &coverage.queries)),
-    };
-    let shown = found.unwrap_or_default();
+    let covered = coverage.map(|coverage| coverage.by(table));
+    let shown = tables.by(table).unwrap_or_default();
     let compares = answer.meta.compare_window.is_some();
     let page = Some(OVERVIEW);
     let (_, own) = shown_as(view)?;
-    let rows = Rows { table, found: &shown, view, compares, sparks: None, page, order: Some(Order { view, own }) };
+    let rows = Rows { table, found: shown, view, compares, sparks: None, page, order: Some(Order { view, own }) };
     Ok(in_place(|| {
         html! {
         (controls::bar(opened, &answer.meta))
         @if let Some(trends) = trends.filter(|_| !shown.is_empty()) { (trends) }
         (choices(view, table, compares))
-        section.card aria-label=(table.name()) {
+        section.card aria-label=(table::heading(table)) {
             div.heads {
-                h2 { (table.name()) }
+                h2 { (table::heading(table)) }
                 a.aside href=(csv(opened, table, &question, &order)) download { "CSV of these rows" }
             }
-            @if shown.is_empty() { (nothing(opened, table, answer.meta.status, offset, is_capped(covered))) } @else { (rows.wide(table.name())) }
+            @if shown.is_empty() { (nothing(opened, table, answer.meta.status, offset, is_capped(covered))) } @else { (rows.wide(table::heading(table))) }
             @if let Some(covered) = covered {
                 @if !shown.is_empty() { (rows::coverage(table, covered, if narrows(view) { " by these conditions" } else { rows::counted(compares) }, narrows(view) || view.is_narrowed())) }
                 (pages(view, offset, ROWS, covered.has_more == Some(true)))
@@ -104,7 +100,7 @@ fn is_capped(covered: Option<&TableCoverage>) -> bool {
 
 /// Says why there is no row, with the way back to some. `is_capped` is true if the site has rows beyond those that were read: which of them
 /// are new or lost is not known.
-fn nothing(opened: &Opened<'_>, table: Table, status: AnalysisStatus, offset: u32, is_capped: bool) -> Markup {
+fn nothing(opened: &Opened<'_>, table: Dimension, status: AnalysisStatus, offset: u32, is_capped: bool) -> Markup {
     let view = &opened.view;
     let presence = view.text("rows").filter(|rows| is_capped && ["new", "lost"].contains(rows));
     let all = [("rows", None), ("least", None), ("find", None), ("classification", None), ("offset", None)];
@@ -118,12 +114,12 @@ fn nothing(opened: &Opened<'_>, table: Table, status: AnalysisStatus, offset: u3
 }
 
 /// Says that no row is surely new, or lost.
-fn unsure(view: &View, table: Table, presence: &str) -> Markup {
-    let rows = table.name().to_lowercase();
+fn unsure(view: &View, table: Dimension, presence: &str) -> Markup {
+    let rows = table::heading(table).to_lowercase();
     html! {
         p {
             "No row is surely " (presence) ". Only the " (rows) " with the most clicks are read, so of many it is unknown whether the other period had them."
-            @if table == Table::Queries { " " a href=(view.to("insights")) { "Insights" } " has those with at least 10 impressions." }
+            @if table == Dimension::Query { " " a href=(view.to("insights")) { "Insights" } " has those with at least 10 impressions." }
         }
     }
 }
@@ -131,7 +127,7 @@ fn unsure(view: &View, table: Table, presence: &str) -> Markup {
 /// The parameters that judge a `question` for the page.
 pub fn judged(
     view: &View,
-    table: Table,
+    table: Dimension,
     question: Vec<(&'static str, String)>,
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
     view.number("offset")?;
@@ -144,11 +140,11 @@ pub fn judged(
 /// Narrows a question to the rows that hold the text to find.
 fn finding(
     view: &View,
-    table: Table,
+    table: Dimension,
     mut question: Vec<(&'static str, String)>,
 ) -> Result<Vec<(&'static str, String)>, ApiError> {
     if let Some(text) = view.text("find").map(str::trim).filter(|text| !text.is_empty()) {
-        let filters = view.finding(table.dimension(), text)?;
+        let filters = view.finding(table, text)?;
         question.retain(|(name, _)| *name != "filters");
         question.push(("filters", filters));
     }
@@ -164,7 +160,7 @@ fn shown_as(view: &View) -> Result<(&'static str, &'static str), ApiError> {
 }
 
 /// The order of the rows of a question, and the conditions on them, as the operations take them.
-fn order(view: &View, table: Table, question: &Query) -> Result<Vec<(&'static str, String)>, ApiError> {
+fn order(view: &View, table: Dimension, question: &Query) -> Result<Vec<(&'static str, String)>, ApiError> {
     let (condition, own) = shown_as(view)?;
     if !condition.is_empty() && !question.iter().any(|(name, _)| name.starts_with("compare")) {
         return Err(ApiError::invalid("rows", "need a comparison; choose one, or show all rows"));
@@ -173,14 +169,14 @@ fn order(view: &View, table: Table, question: &Query) -> Result<Vec<(&'static st
     let least = view.number("least")?;
     let least = (least > 0).then(|| format!("impressions>={least}"));
     let conditions = Some(condition.to_owned()).filter(|condition| !condition.is_empty()).into_iter().chain(least);
-    let of_table = |condition| format!("{}.{condition}", table.name().to_lowercase());
+    let of_table = |condition| format!("{}.{condition}", table.table());
     let filters = conditions.map(of_table).collect::<Vec<_>>().join(",");
     let filters = (!filters.is_empty()).then_some(("metricFilters", filters));
     Ok(sort.map(|sort| ("sort", sort.to_owned())).into_iter().chain(filters).collect())
 }
 
 /// The views of the rows, the text to find, and the least impressions.
-fn choices(view: &View, table: Table, compares: bool) -> Markup {
+fn choices(view: &View, table: Dimension, compares: bool) -> Markup {
     html! {
         div.controls {
             @if compares {
@@ -194,7 +190,7 @@ fn choices(view: &View, table: Table, compares: bool) -> Markup {
             form.dates method="get" {
                 @for (name, value) in view.kept(&["find", "least", "offset"]) { input type="hidden" name=(name) value=(value); }
                 // Codes of countries are no words to search for.
-                @if table != Table::Countries {
+                @if table != Dimension::Country {
                     label { "Find " input #find type="search" name="find" maxlength="200" value=[view.text("find")]; }
                 }
                 label { "At least " input type="number" name="least" min="0" max="1000000000" value=[view.text("least")]; " impressions" }
@@ -205,8 +201,8 @@ fn choices(view: &View, table: Table, compares: bool) -> Markup {
 }
 
 /// The address of the whole table as CSV, with the same question and order.
-fn csv(opened: &Opened<'_>, table: Table, question: &[(&str, String)], order: &[(&str, String)]) -> String {
-    let name = table.name().to_lowercase();
+fn csv(opened: &Opened<'_>, table: Dimension, question: &[(&str, String)], order: &[(&str, String)]) -> String {
+    let name = table.table();
     let query = Serializer::new(String::new()).extend_pairs(question).extend_pairs(order).finish();
     match opened.door {
         Door::Signed(_) => format!("{}?table={name}&bom=true&{query}", opened.door.operation("export")),

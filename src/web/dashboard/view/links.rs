@@ -1,7 +1,7 @@
 //! The addresses that a page links to.
 
 use api::{
-    models::{FilterCondition, FilterDimension, FilterOperator, Filters},
+    models::{Dimension, FilterCondition, FilterOperator, Filters},
     params::ParamValue as _,
 };
 use url::form_urlencoded::Serializer;
@@ -48,7 +48,7 @@ impl View {
     /// Returns the address of a page of the site with one more condition, or `None` if the conditions it has cannot be narrowed by one more:
     /// `and` binds tighter than `or`. Without a `page`, of this one.
     #[must_use]
-    pub fn narrowed(&self, page: Option<&str>, dimension: FilterDimension, value: &str) -> Option<String> {
+    pub fn narrowed(&self, page: Option<&str>, dimension: Dimension, value: &str) -> Option<String> {
         if self.has_alternatives() {
             return None;
         }
@@ -112,15 +112,12 @@ mod tests {
 
     #[test]
     fn a_condition_is_added_once_and_taken_away() {
-        let narrowed = view("tab=pages").narrowed(None, FilterDimension::Country, "usa").unwrap();
+        let narrowed = view("tab=pages").narrowed(None, Dimension::Country, "usa").unwrap();
         assert_eq!(narrowed, "/p/1/where/country=usa/pages?tab=pages");
         let once = at(&narrowed);
-        assert_eq!(once.narrowed(None, FilterDimension::Country, "usa").unwrap(), "pages?tab=pages", "it is there");
+        assert_eq!(once.narrowed(None, Dimension::Country, "usa").unwrap(), "pages?tab=pages", "it is there");
         assert_eq!((once.filters.len(), once.widened(0)), (1, "/p/1/pages?tab=pages".to_owned()));
-        assert_eq!(
-            once.narrowed(Some("overview"), FilterDimension::Device, "MOBILE").unwrap(),
-            "device=MOBILE/overview"
-        );
+        assert_eq!(once.narrowed(Some("overview"), Dimension::Device, "MOBILE").unwrap(), "device=MOBILE/overview");
     }
 
     #[test]
@@ -144,7 +141,7 @@ mod tests {
     fn alternatives_are_not_narrowed() {
         let filters = r#"[{"dimension":"query","operator":"equals","value":"a"},{"dimension":"query","operator":"equals","value":"b","logic":"or"}]"#;
         let query = Serializer::new(String::new()).append_pair("filters", filters).finish();
-        assert_eq!(view(&query).narrowed(None, FilterDimension::Country, "usa"), None);
+        assert_eq!(view(&query).narrowed(None, Dimension::Country, "usa"), None);
         assert_eq!(view(&query).widened(0), "/p/1/pages");
     }
 }

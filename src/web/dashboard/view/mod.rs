@@ -11,14 +11,13 @@ use analytics::period::{NAMES, Period};
 use api::{
     error::ApiError,
     models::{
-        Compare, Comparison, FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, Question, Window,
-        parse_day,
+        Compare, Comparison, Dimension, FilterCondition, FilterLogic, FilterOperator, Filters, Question, SearchType,
+        Window, parse_day,
     },
     params::{Metric, ParamValue as _, QueryPairs, QueryParams as _, decoded},
 };
 use chrono::NaiveDate;
 use common::names::pages::written_forms;
-use search_engine::SearchType;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
@@ -114,14 +113,14 @@ impl View {
     #[must_use]
     pub fn search_type(&self) -> SearchType {
         let named =
-            self.text("searchType").and_then(|text| kind::KINDS.into_iter().find(|(_, value, _)| *value == text));
-        named.map_or(SearchType::Web, |(found, ..)| found)
+            self.text("searchType").and_then(|text| kind::KINDS.into_iter().find(|(kind, _)| kind.name() == text));
+        named.map_or(SearchType::Web, |(found, _)| found)
     }
 
     /// Returns whether the kind of search has rows by a dimension.
     #[must_use]
-    pub fn has(&self, dimension: FilterDimension) -> bool {
-        kind::has(self.search_type(), dimension)
+    pub fn has(&self, dimension: Dimension) -> bool {
+        self.search_type().has(dimension)
     }
 
     /// Returns whether the kind of search can tell a part of the traffic.
@@ -246,11 +245,11 @@ impl View {
     ///
     /// # Errors
     /// `invalid_request` if some of the conditions are alternatives.
-    pub fn finding(&self, dimension: FilterDimension, text: &str) -> Result<String, ApiError> {
+    pub fn finding(&self, dimension: Dimension, text: &str) -> Result<String, ApiError> {
         if self.has_alternatives() {
             return Err(ApiError::invalid("find", "the filters hold alternatives; remove them first"));
         }
-        let forms = if dimension == FilterDimension::Page { written_forms(text) } else { Vec::new() };
+        let forms = if dimension == Dimension::Page { written_forms(text) } else { Vec::new() };
         let (operator, value) = if forms.len() > 1 {
             let forms: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
             (FilterOperator::MatchesRegex, format!("(?i:{})", forms.join("|")))
@@ -325,10 +324,10 @@ mod tests {
     fn text_to_find_in_pages_may_be_decoded() {
         let found = |dimension, text| Filters::parse(&view("").finding(dimension, text).unwrap()).unwrap().0.remove(0);
         for (dimension, text, operator, value) in [
-            (FilterDimension::Page, "guides", FilterOperator::Contains, "guides"),
-            (FilterDimension::Page, "/ש", FilterOperator::MatchesRegex, "(?i:/ש|/%D7%A9)"),
-            (FilterDimension::Page, "bücher.example", FilterOperator::MatchesRegex, BOOKS),
-            (FilterDimension::Query, "ש", FilterOperator::Contains, "ש"),
+            (Dimension::Page, "guides", FilterOperator::Contains, "guides"),
+            (Dimension::Page, "/ש", FilterOperator::MatchesRegex, "(?i:/ש|/%D7%A9)"),
+            (Dimension::Page, "bücher.example", FilterOperator::MatchesRegex, BOOKS),
+            (Dimension::Query, "ש", FilterOperator::Contains, "ש"),
         ] {
             let condition = found(dimension, text);
             assert_eq!((condition.operator, condition.value.as_str()), (operator, value), "{text}");

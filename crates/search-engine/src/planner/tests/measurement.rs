@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use api::models::{FilterCondition, FilterDimension as Dim, FilterLogic, FilterOperator as Op};
+use api::models::{Dimension as Dim, FilterCondition, FilterLogic, FilterOperator as Op};
 
 use crate::{
     appearances::{Appearances, Names, WindowAppearances},

@@ -4,7 +4,7 @@ mod measurement;
 
 use std::collections::BTreeMap;
 
-use api::models::{FilterCondition, FilterDimension as Dim, FilterLogic, FilterOperator as Op};
+use api::models::{Dimension as Dim, FilterCondition, FilterLogic, FilterOperator as Op};
 use proptest::{prelude::*, sample::select};
 
 use super::*;

@@ -1,6 +1,9 @@
 //! The words that make a query a branded one.
 
-use api::classifications::{BrandSuggestion, BrandedKeywordsAnswer, SuggestionReason};
+use api::{
+    classifications::{BrandSuggestion, BrandedKeywordsAnswer, SuggestionReason},
+    models::Dimension,
+};
 use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::json;
@@ -11,7 +14,6 @@ use crate::web::dashboard::{
     draw::words,
     forms::{self, PREVIEW, Sent, Write},
     opened::Opened,
-    table::Table,
 };
 
 const ADD: &str = "brand.add";
@@ -90,7 +92,7 @@ fn form(opened: &Opened<'_>, known: &BrandedKeywordsAnswer) -> Markup {
                 "New keywords, one per line"
                 textarea name="keywords" rows="3" { (sent.and_then(|sent| sent.text("keywords")).unwrap_or_default()) }
             }
-            (preview::draw(sent, Table::Queries, "All keywords together, with the new ones,"))
+            (preview::draw(sent, Dimension::Query, "All keywords together, with the new ones,"))
             div.actions {
                 button { "Add" }
                 button.secondary name=(forms::BUTTON) value=(PREVIEW) { "Preview" }

@@ -1,7 +1,7 @@
 //! Says in words what a share link opens, or what it would open if a form were sent.
 
 use api::{
-    models::{FilterCondition, Filters, Window, parse_day, parse_time},
+    models::{Dimension, FilterCondition, Filters, Window, parse_day, parse_time},
     params::ParamValue as _,
     sharing::{PinnedClassification, ShareLink, SharedPart},
 };
@@ -16,7 +16,6 @@ use crate::web::dashboard::{
         words,
     },
     forms::Sent,
-    table::Table,
 };
 
 /// The parts that a link can hide, each with its name in the API.
@@ -104,7 +103,7 @@ impl Opens {
             return html! { " The link keeps the " (named) " of the moment when it is made. Later changes do not touch it." };
         };
         let conditions = pinned.conditions.iter().flatten();
-        let table = kind.map_or(Table::Queries, Kind::table);
+        let table = kind.map_or(Dimension::Query, Kind::table);
         let conditions =
             conditions.map(|condition| (condition.logic, rule(table, condition.operator, &condition.value)));
         html! {

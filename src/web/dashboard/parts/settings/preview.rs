@@ -2,7 +2,7 @@
 
 use api::{
     classifications::{ClassificationPreview, ClassificationPreviewAnswer},
-    models::WarningCode,
+    models::{Dimension, WarningCode},
 };
 use common::names::pages::Pages;
 use maud::{Markup, html};
@@ -14,11 +14,11 @@ use crate::web::dashboard::{
         words,
     },
     forms::Sent,
-    table::Table,
+    table,
 };
 
 /// Draws the answer, if a form was sent that asked for it. `table` holds what is matched, `what` says what would match it.
-pub fn draw(sent: Option<&Sent>, table: Table, what: &str) -> Markup {
+pub fn draw(sent: Option<&Sent>, table: Dimension, what: &str) -> Markup {
     let answer = sent.and_then(|sent| sent.preview.clone());
     let answer = answer.and_then(|json| ClassificationPreviewAnswer::parse_from_json(Some(json)).ok());
     html! {
@@ -35,9 +35,9 @@ pub fn draw(sent: Option<&Sent>, table: Table, what: &str) -> Markup {
     }
 }
 
-fn sentence(found: &ClassificationPreview, table: Table) -> Markup {
-    let one = table.row_name().to_lowercase();
-    let all = table.name().to_lowercase();
+fn sentence(found: &ClassificationPreview, table: Dimension) -> Markup {
+    let one = table::row_name(table).to_lowercase();
+    let all = table::heading(table).to_lowercase();
     let share = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), words::percent);
     let matched = &found.matched;
     html! {
@@ -55,14 +55,14 @@ fn sentence(found: &ClassificationPreview, table: Table) -> Markup {
     }
 }
 
-fn largest(found: &ClassificationPreview, table: Table) -> Markup {
+fn largest(found: &ClassificationPreview, table: Dimension) -> Markup {
     let pages = Pages::of(found.largest.iter().map(|row| row.key.as_str()));
     html! {
         div.scroll tabindex="0" role="region" aria-label="The largest matches" {
             table.figures.rows {
                 thead {
                     tr {
-                        th scope="col" { (table.row_name()) }
+                        th scope="col" { (table::row_name(table)) }
                         th scope="col" { "Clicks" }
                         th.second scope="col" { "Impressions" }
                     }

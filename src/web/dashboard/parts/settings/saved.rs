@@ -1,6 +1,9 @@
 //! Segments of pages and topic clusters of queries. They differ in what their conditions are about.
 
-use api::classifications::{ClassificationCondition, Segment, TopicCluster};
+use api::{
+    classifications::{ClassificationCondition, Segment, TopicCluster},
+    models::Dimension,
+};
 use maud::{Markup, html};
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -11,7 +14,6 @@ use crate::web::dashboard::{
     draw::conditions::{joined, rule},
     forms::{self, PREVIEW, Sent, Write},
     opened::Opened,
-    table::Table,
 };
 
 /// A list longer than this is folded.
@@ -43,8 +45,8 @@ impl Kind {
         if self == Self::Segments { "segment" } else { "topic cluster" }
     }
 
-    pub fn table(self) -> Table {
-        if self == Self::Segments { Table::Pages } else { Table::Queries }
+    pub fn table(self) -> Dimension {
+        if self == Self::Segments { Dimension::Page } else { Dimension::Query }
     }
 
     /// The beginning of its conditions in words.
@@ -112,7 +114,7 @@ pub fn draw(kind: Kind, opened: &Opened<'_>, all: &[Saved]) -> Markup {
     let is_folded = all.len() > LONG && !all.iter().any(|saved| opened.view.text("edit") == Some(&saved.id));
     html! {
         @if all.is_empty() {
-            p.quiet-text { "There is no " (kind.one()) " yet. Each one narrows every page of this site to its " (kind.table().name().to_lowercase()) ", by one click." }
+            p.quiet-text { "There is no " (kind.one()) " yet. Each one narrows every page of this site to its " (kind.table().table()) ", by one click." }
         } @else if is_folded {
             details { summary { (all.len()) " of them" } (list) }
         } @else { (list) }
