@@ -15,6 +15,19 @@ pub struct DateRange {
     pub end_date: NaiveDate,
 }
 
+impl DateRange {
+    /// Its days, in order.
+    pub fn days(self) -> impl Iterator<Item = NaiveDate> {
+        self.start_date.iter_days().take_while(move |day| *day <= self.end_date)
+    }
+
+    /// The number of its days.
+    #[must_use]
+    pub fn length(self) -> u32 {
+        u32::try_from((self.end_date - self.start_date).num_days() + 1).unwrap_or_default()
+    }
+}
+
 /// Counting method of impressions and positions. `byProperty` counts a results page once, `byPage` counts each URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "camelCase")]

@@ -92,8 +92,8 @@ impl Compare {
     /// The window to compare `window` with. `None` if `previous_calendar_period` is asked of a window that is not made of whole
     /// months, or if the calendar does not reach that far back.
     #[must_use]
-    pub fn before(self, Window { start_date, end_date }: Window) -> Option<Window> {
-        let length = (end_date - start_date).num_days().unsigned_abs() + 1;
+    pub fn before(self, current: Window) -> Option<Window> {
+        let (Window { start_date, end_date }, length) = (current, u64::from(current.length()));
         let window = |start_date, end_date| Some(Window { start_date, end_date });
         let earlier = |days| window(days_before(start_date, days)?, days_before(end_date, days)?);
         match self {

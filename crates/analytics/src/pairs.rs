@@ -87,10 +87,10 @@ mod tests {
 
     /// The days of a window, each with its partner.
     fn pairs(current: Window, previous: Window) -> Vec<String> {
-        let days = |window: Window| window.start_date.iter_days().take_while(move |day| *day <= window.end_date);
-        let beside = Pairing::of(current, previous).beside(days(current), days(previous).map(|day| (day, day)));
+        let beside = Pairing::of(current, previous).beside(current.days(), previous.days().map(|day| (day, day)));
         let words = |day: NaiveDate| day.format("%-d.%-m.").to_string();
-        days(current)
+        current
+            .days()
             .zip(beside)
             .map(|(day, partner)| format!("{}{}", words(day), partner.map_or("-".to_owned(), words)))
             .collect()

@@ -18,8 +18,8 @@ use super::{
 const ROWS_OF_A_PAGE: u32 = 25_000;
 
 /// More countries than the search engine names, and more devices.
-const COUNTRIES: i64 = 250;
-const DEVICES: i64 = 4;
+const COUNTRIES: u32 = 250;
+const DEVICES: u32 = 4;
 
 /// One upstream request, page after page.
 #[derive(Clone)]
@@ -57,9 +57,8 @@ impl Request {
 
     /// Returns the same rows for each day of all days that are asked about, if the search engine answers that by one page.
     pub fn among_days(&self) -> Option<Self> {
-        let Window { start_date, end_date } = self.among?;
-        let Self { query, .. } = self;
-        let days = (end_date - start_date).num_days() + 1;
+        let among @ Window { start_date, end_date } = self.among?;
+        let (Self { query, .. }, days) = (self, among.length());
         let (dimensions, rows) = match query.dimensions.as_slice() {
             [] | [Dimension::Date] => (vec![Dimension::Date], days),
             [Dimension::Country] => (vec![Dimension::Date, Dimension::Country], days * COUNTRIES),
@@ -68,7 +67,7 @@ impl Request {
         };
         let holds = start_date <= query.start_date && query.end_date <= end_date;
         let is_wider = holds && (start_date, end_date) != (query.start_date, query.end_date);
-        if !is_wider || query.data_state != DataState::Final || rows > i64::from(ROWS_OF_A_PAGE) {
+        if !is_wider || query.data_state != DataState::Final || rows > ROWS_OF_A_PAGE {
             return None;
         }
         let row_limit = row_limit(&dimensions).unwrap_or(ROWS_OF_A_PAGE as usize);

@@ -28,13 +28,12 @@ pub struct Compared {
 /// both have final, and windows that are the same dates of two years to the same dates. `None` if that leaves none.
 #[must_use]
 pub fn compared(current: Window, previous: Window, last_final: NaiveDate) -> Option<Compared> {
-    let days = |window: Window| (window.end_date - window.start_date).num_days() + 1;
-    let final_days = [current, previous].map(|window| final_part(window, last_final).map_or(0, days));
-    if final_days == [days(current), days(previous)] {
+    let final_days = [current, previous].map(|window| final_part(window, last_final).map_or(0, Window::length));
+    if final_days == [current.length(), previous.length()] {
         return Some(Compared { current, previous, shortened: false });
     }
     let shorter = final_days.into_iter().min().filter(|days| *days > 0)?;
-    let end_date = current.end_date.min(current.start_date + TimeDelta::days(shorter - 1));
+    let end_date = current.end_date.min(current.start_date + TimeDelta::days(i64::from(shorter) - 1));
     let previous = Pairing::of(current, previous).previous_until(end_date)?;
     Some(Compared { current: Window { end_date, ..current }, previous, shortened: true })
 }
@@ -68,8 +67,7 @@ mod tests {
                 (window(year, until), window(year - 1, before)),
                 "{last_final}"
             );
-            let length = |window: Window| (window.end_date - window.start_date).num_days() + 1;
-            assert_eq!((length(found.current), length(found.previous)), days, "{last_final}");
+            assert_eq!((found.current.length(), found.previous.length()), days, "{last_final}");
         }
     }
 

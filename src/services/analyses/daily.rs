@@ -36,15 +36,14 @@ pub(super) fn weeks(window: Window) -> Vec<Window> {
 
 /// Returns a window in parts of so many days. The last one has the rest.
 fn parts(window: Window, days: usize) -> Vec<Window> {
-    let starts = window.start_date.iter_days().take_while(|day| *day <= window.end_date).step_by(days);
-    let last = |start: NaiveDate| start.iter_days().take(days).take_while(|day| *day <= window.end_date).last();
+    let last = |start_date| Window { start_date, ..window }.days().take(days).last();
+    let starts = window.days().step_by(days);
     starts.map(|start| Window { start_date: start, end_date: last(start).unwrap_or(start) }).collect()
 }
 
 /// Reads one week, by day and query.
 pub(super) async fn read_week(asked: &Asked, week: Window, plan: &Plan) -> Result<Arc<Reading>, Error> {
-    let days = usize::try_from((week.end_date - week.start_date).num_days() + 1).unwrap_or(1);
-    asked.read(week, &[Dimension::Date, Dimension::Query], days * ENGINE_CEILING, plan).await
+    asked.read(week, &[Dimension::Date, Dimension::Query], week.length() as usize * ENGINE_CEILING, plan).await
 }
 
 /// Returns the rows of each day in a week's reading.

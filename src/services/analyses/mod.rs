@@ -301,7 +301,7 @@ fn by_key_and_time(reading: &Reading, span: Span) -> BTreeMap<&str, BTreeMap<Slo
 fn times(window: Window) -> usize {
     // An hour more where the clocks change.
     const HOURS: usize = 25;
-    HOURS * usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1)
+    HOURS * window.length() as usize
 }
 
 /// Returns the sum of a reading's rows.

@@ -214,13 +214,10 @@ impl Settled {
     /// Returns the days behind an answer.
     fn answer_days(&self, last_final: NaiveDate) -> AnswerDays {
         let not_final = |window: Window| {
-            let first = window.start_date.max(last_final + TimeDelta::days(1));
-            first.iter_days().take_while(|date| *date <= window.end_date).collect()
+            let start_date = window.start_date.max(last_final + TimeDelta::days(1));
+            Window { start_date, ..window }.days().collect()
         };
-        let counted = |window: Option<Window>| {
-            let days = window.map_or(0, |window| (window.end_date - window.start_date).num_days() + 1);
-            u32::try_from(days).unwrap_or_default()
-        };
+        let counted = |window: Option<Window>| window.map_or(0, Window::length);
         AnswerDays {
             current: WindowDays { counted: counted(self.counted_days(last_final)), not_final: not_final(self.window) },
             previous: self.compare.map(|window| WindowDays {

@@ -24,7 +24,7 @@ pub fn warnings(
 
 /// Returns the warning about days that are left out, or about windows of different length.
 fn of_days(Compared { current, previous, shortened }: Compared) -> Option<Warning> {
-    let [now, before] = [current, previous].map(|window| (window.end_date - window.start_date).num_days() + 1);
+    let [now, before] = [current, previous].map(Window::length);
     let (code, text) = if shortened {
         let days = if now == 1 { "first final day".to_owned() } else { format!("first {now} final days") };
         let text = format!(

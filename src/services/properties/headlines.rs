@@ -153,10 +153,10 @@ impl Entries {
 
 /// Returns the windows that a headline counts.
 fn windows(headline: &Headline) -> impl Iterator<Item = Window> {
-    let Window { start_date, end_date } = headline.window;
-    let days = (end_date - start_date).num_days() + 1;
-    let before = headline.previous.is_some().then(|| last_days(start_date - TimeDelta::days(1), days));
-    [headline.window].into_iter().chain(before)
+    let window = headline.window;
+    let length = window.length().into();
+    let before = headline.previous.is_some().then(|| last_days(window.start_date - TimeDelta::days(1), length));
+    [window].into_iter().chain(before)
 }
 
 fn entry(search: &SearchData, listed: ListedProperty, read: ReadDays, params: HeadlineParams) -> TrackedProperty {

@@ -109,7 +109,7 @@ fn span(params: &PortfolioParams, today: NaiveDate) -> u32 {
 
 /// Returns the number of days from the first one of `window` to today.
 fn days_since(window: Window, today: NaiveDate) -> u32 {
-    u32::try_from((today - window.start_date).num_days() + 1).unwrap_or_default()
+    Window { end_date: today, ..window }.length()
 }
 
 /// The properties of a portfolio, by what became of them.
