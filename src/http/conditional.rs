@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use api::operation::EtagKind;
-use common::digest::{names_shared_tag, opaque_tag};
+use common::{
+    digest::opaque_tag,
+    entity_tags::{is_named, names_shared_tag},
+};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
@@ -35,7 +38,8 @@ pub async fn conditional<E: Endpoint>(next: Arc<E>, mut request: Request) -> Res
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private"));
     headers.append(header::VARY, HeaderValue::from_static(VARIES_BY));
-    let is_unchanged = headers.get(header::ETAG).is_some_and(|tag| known.iter().any(|list| names(list, tag)));
+    let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
+    let is_unchanged = tag.is_some_and(|tag| is_named(&known, tag, names_shared_tag));
     if is_unchanged {
         response.set_status(StatusCode::NOT_MODIFIED);
         response.headers_mut().remove(header::CONTENT_TYPE);
@@ -57,11 +61,6 @@ async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
     }
     response.set_body(body);
     Ok(response)
-}
-
-/// Returns whether a list of `ETags` names `tag`.
-fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
-    matches!((list.to_str(), tag.to_str()), (Ok(list), Ok(tag)) if names_shared_tag(list, tag))
 }
 
 #[cfg(test)]

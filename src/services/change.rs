@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use common::{
-    digest::{as_sent, opaque_tag_of},
+    digest::opaque_tag_of,
+    entity_tags::{as_sent, tags},
     plain_text::clean,
     random::Random,
 };
@@ -71,25 +72,6 @@ impl IfMatch {
             Error::invalid("If-Match: must be the value of an ETag header with its quotes, several of them, or * alone")
         })?;
         if tags.into_iter().any(is_current) { Ok(()) } else { Err(Error::PreconditionFailed) }
-    }
-}
-
-/// Returns the tags of a list, or `None` if something in it is no tag, or if it has none.
-fn tags(mut list: &str) -> Option<Vec<&str>> {
-    let mut found = Vec::new();
-    loop {
-        list = list.trim_start_matches([' ', '\t', ',']);
-        if list.is_empty() {
-            return (!found.is_empty()).then_some(found);
-        }
-        let (opaque, rest) = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?.split_once('"')?;
-        let is_tag = opaque.chars().all(|letter| letter > ' ' && letter != '\u{7f}');
-        let ends = matches!(rest.trim_start_matches([' ', '\t']).chars().next(), None | Some(','));
-        if !is_tag || !ends {
-            return None;
-        }
-        found.push(&list[..list.len() - rest.len()]);
-        list = rest;
     }
 }
 

@@ -28,29 +28,6 @@ pub fn opaque_tag_of(hash: Sha256) -> String {
     URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
 }
 
-/// Returns whether `list`, the value of `If-None-Match`, names `tag`. Reads compare weakly (RFC 9110, 13.1.2). The service's own tags
-/// contain no commas.
-#[must_use]
-pub fn names_tag(list: &str, tag: &str) -> bool {
-    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    list.trim() == "*" || list.split(',').any(|listed| opaque(listed) == opaque(tag))
-}
-
-/// Does what [`names_tag`] does for a tag that all codings of an answer share. Proxies that compress add a suffix to it.
-#[must_use]
-pub fn names_shared_tag(list: &str, tag: &str) -> bool {
-    names_tag(list, tag) || list.split(',').any(|listed| as_sent(listed.trim()) == as_sent(tag))
-}
-
-/// Returns the tag as this service sent it: without the mark and the suffix that proxies add to tags of answers that they compress.
-#[must_use]
-pub fn as_sent(tag: &str) -> String {
-    let tag = tag.strip_prefix("W/").unwrap_or(tag);
-    let suffix = ["--gzip\"", "-gzip\"", ";gzip\"", "-br\"", ";br\"", "-zstd\"", "-deflate\""];
-    let plain = suffix.iter().find_map(|suffix| tag.strip_suffix(suffix));
-    plain.map_or_else(|| tag.to_owned(), |plain| format!("{plain}\""))
-}
-
 /// Compares two strings in constant time.
 #[must_use]
 pub fn same(left: &str, right: &str) -> bool {

@@ -12,6 +12,7 @@ pub mod compute;
 pub mod descriptors;
 pub mod digest;
 pub mod disk;
+pub mod entity_tags;
 pub mod file_lock;
 pub mod json;
 pub mod mail_address;

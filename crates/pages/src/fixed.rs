@@ -8,7 +8,8 @@ use std::{io, sync::Arc};
 use bytes::Bytes;
 use common::{
     compute::beside,
-    digest::{names_tag, opaque_tag},
+    digest::opaque_tag,
+    entity_tags::{is_named, names_tag},
 };
 use poem::{
     Request, Response, Result, RouteMethod,
@@ -62,8 +63,7 @@ impl Document {
     async fn answer(self: Arc<Self>, request: &Request) -> Result<Response> {
         let coding = coding::preferred(request.headers(), Coding::Brotli);
         let tag = self.tag(coding);
-        let known = request.headers().get_all(header::IF_NONE_MATCH).iter();
-        let is_known = known.filter_map(|list| list.to_str().ok()).any(|list| names_tag(list, &tag));
+        let is_known = is_named(request.headers().get_all(header::IF_NONE_MATCH), &tag, names_tag);
         let response = Response::builder()
             .header(header::ETAG, &tag)
             .header(header::CACHE_CONTROL, CACHED)

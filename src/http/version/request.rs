@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use api::{operation::Operation, params};
+use common::entity_tags::elements;
 use poem::{
     Request,
     http::{HeaderMap, HeaderName, HeaderValue, Uri, header},
@@ -82,10 +83,12 @@ impl Pin {
 fn retag(headers: &mut HeaderMap, name: HeaderName, own: impl Fn(&str) -> Option<String>) {
     let lines = headers.get_all(&name).iter().filter_map(|line| line.to_str().ok());
     let sent = lines.collect::<Vec<_>>().join(",");
-    if sent.is_empty() {
+    let mut tags = elements(&sent).peekable();
+    // A list of nothing is left to be refused.
+    if tags.peek().is_none() {
         return;
     }
-    let tags: Vec<String> = sent.split(',').map(str::trim).filter_map(own).collect();
+    let tags: Vec<String> = tags.filter_map(own).collect();
     headers.remove(&name);
     if let (false, Ok(value)) = (tags.is_empty(), HeaderValue::from_str(&tags.join(", "))) {
         headers.insert(name, value);
@@ -114,6 +117,8 @@ mod tests {
             (vec!["\"a.2026-11-01\""], None, Some("\"a.2026-11-01\"")),
             (vec!["\"a\",\"b.2026-09-14\"", "*"], Some("\"b\", *"), Some("\"a\", \"b\", *")),
             (vec!["a.2026-09-14"], None, Some("a.2026-09-14")),
+            (vec!["\"y,z\""], None, Some("\"y,z\"")),
+            (vec![" , "], Some(" , "), Some(" , ")),
             (vec![], None, None),
         ] {
             let mut headers = HeaderMap::new();
