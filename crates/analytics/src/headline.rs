@@ -11,7 +11,7 @@ use api::{
         HeadlinePart, OverlappedWindow, Unusual, UsualMetric,
     },
     annotations::AnnotationSource,
-    models::{FilterCondition, FilterDimension, FilterOperator, Window},
+    models::{Dimension, FilterCondition, FilterOperator, Window},
 };
 use chrono::NaiveDate;
 use common::numbers::grouped;
@@ -52,7 +52,7 @@ pub struct Facts<'f> {
     /// True if people search. A feed is shown to them.
     pub searched: bool,
     /// Returns the name of a row for people.
-    pub name: &'f dyn Fn(FilterDimension, &str) -> String,
+    pub name: &'f dyn Fn(Dimension, &str) -> String,
 }
 
 /// Makes the headline of an explanation.
@@ -207,9 +207,9 @@ impl Cause {
 /// The rows and the brand that carry most of the change, each with its share, largest first.
 fn shares(explanation: &Explanation, facts: &Facts<'_>) -> Vec<(f64, HeadlinePart)> {
     let tables = [
-        (FilterDimension::Country, &explanation.countries),
-        (FilterDimension::Device, &explanation.devices),
-        (FilterDimension::Page, &explanation.pages),
+        (Dimension::Country, &explanation.countries),
+        (Dimension::Device, &explanation.devices),
+        (Dimension::Page, &explanation.pages),
     ];
     let rows = tables.into_iter().filter_map(|(dimension, table)| row(explanation, facts, dimension, table.as_ref()?));
     let mut shares: Vec<_> = rows.chain(brand(explanation)).filter(|(share, _)| *share >= LEAST_SHARE).collect();
@@ -221,7 +221,7 @@ fn shares(explanation: &Explanation, facts: &Facts<'_>) -> Vec<(f64, HeadlinePar
 fn row(
     explanation: &Explanation,
     facts: &Facts<'_>,
-    dimension: FilterDimension,
+    dimension: Dimension,
     table: &ExplainedTable,
 ) -> Option<(f64, HeadlinePart)> {
     let side = if explanation.clicks_change < 0 { &table.losses } else { &table.gains };
@@ -419,7 +419,7 @@ mod tests {
         ExplainedBrand { branded: change(clicks_change), non_branded: change(0), remainder: remainder() }
     }
 
-    fn name(_: FilterDimension, key: &str) -> String {
+    fn name(_: Dimension, key: &str) -> String {
         if key == "nld" { "Netherlands".to_owned() } else { key.to_owned() }
     }
 
@@ -527,7 +527,7 @@ mod tests {
         let condition = &found.parts[2].filters.as_ref().unwrap()[0];
         assert_eq!(
             (condition.dimension, condition.operator, &*condition.value),
-            (FilterDimension::Country, FilterOperator::Equals, "nld")
+            (Dimension::Country, FilterOperator::Equals, "nld")
         );
         let checks: Vec<(HeadlineCheckCode, &str)> =
             found.checks.iter().map(|check| (check.code, &*check.text)).collect();

@@ -14,7 +14,7 @@ use analytics::{
 };
 use api::{
     analytics::{ExplainLimit, ExplainedHeadline, ExplainedTable, Explanation, ExplanationCoverage},
-    models::{FilterDimension, Question, TableCoverage, Window},
+    models::{Dimension, Question, TableCoverage, Window},
 };
 use common::names::pages as page_names;
 use search_engine::{Dimension, label};
@@ -95,8 +95,8 @@ impl Declared {
             unusual: judged.and_then(|judged| judged.unusual),
             searched: self.asked.settled.search_type.has(Dimension::Query),
             name: &|dimension, key| match dimension {
-                FilterDimension::Country => label(Dimension::Country, key).unwrap_or(key).to_owned(),
-                FilterDimension::Device => label(Dimension::Device, key).unwrap_or(key).to_owned(),
+                Dimension::Country => label(Dimension::Country, key).unwrap_or(key).to_owned(),
+                Dimension::Device => label(Dimension::Device, key).unwrap_or(key).to_owned(),
                 _ => match page_names::name_on(site, key).as_str() {
                     "/" => "Home page".to_owned(),
                     name => name.to_owned(),
