@@ -279,3 +279,22 @@ async fn answers_in_json_name_their_encoding_and_letters_come_back_as_they_were_
     assert_eq!(refused.status(), 400);
     assert!(refused.text().await.unwrap().contains("is not JSON in UTF-8"));
 }
+
+#[tokio::test]
+async fn a_proxy_that_hides_mail_addresses_is_told_to_leave_them_on_pages() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = Browser::signed_in(&app.service.base_url, "owner").await;
+    let nobody = Browser::new(&app.service.base_url);
+    let forgotten = nobody.get("/account/password/forgotten").await;
+    let pages = [owner.get("/account").await, nobody.get("/changelog").await, forgotten];
+    for page in &pages {
+        let marked = page.html.split_once("<!--email_off-->").and_then(|(before, rest)| {
+            let (within, after) = rest.split_once("<!--/email_off-->")?;
+            Some((before, within, after))
+        });
+        let (before, _, after) = marked.unwrap_or_else(|| panic!("{page:?}"));
+        assert!(before.ends_with('>') && before.contains("<body"), "{before}");
+        assert_eq!(after, "</body></html>");
+    }
+    assert!(pages[0].html.contains("owner@demo.test"), "{:?}", pages[0]);
+}

@@ -41,6 +41,10 @@ const POLICY: &str =
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                                   frame-ancestors 'none'; base-uri 'none'";
 
+/// Tells a proxy of Cloudflare to leave what looks like an e-mail address as it is. It would replace that by a text that only its own script
+/// turns back, and pages run no script of others.
+const AS_WRITTEN: [PreEscaped<&str>; 2] = [PreEscaped("<!--email_off-->"), PreEscaped("<!--/email_off-->")];
+
 /// The place of a document where what comes later is put.
 const REST: &str = "<!-- rest -->";
 
@@ -165,6 +169,7 @@ impl Page {
                     @if let Some(script) = self.script { script src=(script) defer {} }
                 }
                 body.dashboard[self.script.is_some()].document[!self.documents.is_empty()] {
+                    (AS_WRITTEN[0])
                     a.skip href="#main" { "Skip to content" }
                     header {
                         a.brand href="/" { "Sightline" }
@@ -184,6 +189,7 @@ impl Page {
                         }
                     }
                     main #main tabindex="-1" { (main) }
+                    (AS_WRITTEN[1])
                 }
             }
         };
