@@ -340,6 +340,24 @@ mod tests {
         }
     }
 
+    /// A query may be among the cut queries, and a page of a known query among the cut pages.
+    #[test]
+    fn each_list_of_the_comparison_window_hides_what_it_lacks() {
+        let split = [("/a", page(1.0, 60.0, 2.0)), ("/b", page(1.0, 40.0, 3.0))];
+        let (own, owned) = (vec![("shoes", page(1.0, 100.0, 2.0))], vec![("shoes", "/a", page(1.0, 99.0, 2.0))]);
+        for (queries, queries_capped, pages_capped, state) in [
+            (vec![], true, false, BeforeState::Unknown),
+            (vec![], false, true, BeforeState::Absent),
+            (own.clone(), true, false, BeforeState::NotCandidate),
+            (own, false, true, BeforeState::Unknown),
+        ] {
+            let mut now = found(&split).queries.rows;
+            let before = Before { queries, pages: owned.clone(), queries_capped, pages_capped };
+            before.compare(&mut now, &DEFAULTS, &Page::default());
+            assert_eq!(now[0].previous.clone().unwrap().state, state, "{queries_capped} {pages_capped}");
+        }
+    }
+
     proptest! {
         #[test]
         fn shares_sum_to_1_and_concentration_is_within_0_and_1(
