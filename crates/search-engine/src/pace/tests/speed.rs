@@ -44,6 +44,18 @@ fn a_burst_of_refusals_halves_the_speed_once() {
     close(bucket.speed(), 7.5, 2.25);
 }
 
+/// What counts is when a request started, not how long the search engine took to refuse it.
+#[test]
+fn a_refusal_that_comes_late_halves_nothing_if_its_request_started_early() {
+    let start = Instant::now();
+    let mut bucket = Bucket::new(MOST, start);
+    assert!(bucket.refused(start, start));
+    for (started, halves) in [(0, false), (999, false), (1_000, true)] {
+        assert_eq!(bucket.refused(start + ms(started), start + ms(5_000)), halves, "{started}");
+    }
+    close(bucket.speed(), 7.5, 2.25);
+}
+
 #[test]
 fn the_speed_is_never_halved_to_nothing() {
     let mut now = Instant::now();
