@@ -130,6 +130,23 @@ mod tests {
         assert_eq!(stuck.frame().await.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
+    /// Otherwise an answer that comes row by row would never end.
+    #[tokio::test]
+    async fn what_is_waited_for_a_row_is_not_there_for_the_next() {
+        let rows = stream::iter([Ok::<_, io::Error>("row\n"), Ok("row\n")]).then(async |row| {
+            tokio::task::yield_now().await;
+            row
+        });
+        let inner = Body::from_bytes_stream(rows).into();
+        let mut rows = Limited { inner, left: AN_HOUR, waiting: None };
+        let mut left = AN_HOUR;
+        for _ in 0..2 {
+            rows.frame().await.unwrap().unwrap();
+            assert!(rows.left < left, "{:?} of {left:?}", rows.left);
+            left = rows.left;
+        }
+    }
+
     #[tokio::test]
     async fn the_length_of_an_answer_is_still_known() {
         assert_eq!(body("/", AN_HOUR).await.size_hint().exact(), Some(5));
