@@ -369,6 +369,29 @@ mod tests {
         assert_eq!(drawn(Metric::Clicks, &[], &[]), "<p>There is no data for these days.</p>");
     }
 
+    #[test]
+    fn a_flag_stands_at_its_day_or_at_the_period_that_holds_it() {
+        let at = |days: [u32; 3], day: u32| {
+            let flag = Flag { date: point(day, 0, false).period.date, text: "x".into(), by: None, url: None };
+            let series = days.map(|day| point(day, 1, false));
+            let (metric, flags) = (Metric::Clicks, std::slice::from_ref(&flag));
+            let chart = Chart { metric, series: &series, previous: &[], pairing: None, flags, notes_at: None };
+            let text = chart.draw().into_string();
+            let flag = text.split("<g class=\"flag\"><line x1=\"").nth(1).unwrap();
+            flag.split('"').next().unwrap().to_owned()
+        };
+        for (days, day, place) in [
+            ([1, 2, 3], 1, "0.00%"),
+            ([1, 2, 3], 2, "50.00%"),
+            ([1, 2, 3], 3, "100.00%"),
+            ([2, 9, 16], 8, "0.00%"),
+            ([2, 9, 16], 9, "50.00%"),
+            ([2, 9, 16], 20, "100.00%"),
+        ] {
+            assert_eq!(at(days, day), place, "{days:?} {day}");
+        }
+    }
+
     /// 29 February has no day of the year before beside it, and 1 March has 1 March.
     #[test]
     fn days_of_two_years_stand_side_by_side_by_their_date() {

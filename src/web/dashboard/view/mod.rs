@@ -351,6 +351,16 @@ mod tests {
         assert_eq!(asked("period=last_480_days&compare=previous_year"), format!("{all}&compare=previous_year"));
     }
 
+    /// The search engine has data since 21 July 2025.
+    #[test]
+    fn a_period_and_the_days_before_it_begin_where_the_data_does() {
+        let days = "startDate=2025-07-31&endDate=2025-08-09";
+        assert_eq!(asked(days), format!("{days}&compare=previous_period"), "the ten days before begin on 21 July");
+        let earlier = "startDate=2025-07-30&endDate=2025-08-08";
+        assert_eq!(asked(earlier), earlier, "a day of the ten before is not kept");
+        assert_eq!(asked("period=last_year"), "startDate=2025-07-21&endDate=2025-12-31");
+    }
+
     #[test]
     fn a_page_takes_conditions_up_to_a_length() {
         let filters = |length: usize| {
