@@ -95,13 +95,14 @@ async fn what_is_exchanged_again_at_once_gives_the_same_refresh_token() {
 #[derive(Clone, Copy, Debug)]
 enum Again {
     Late,
+    AfterTheCodeExpired,
     AfterTheNextWasUsed,
     AfterTheClockWasSetBack,
 }
 
 #[tokio::test]
 async fn what_is_exchanged_again_later_ends_the_grant() {
-    for again in [Again::Late, Again::AfterTheNextWasUsed, Again::AfterTheClockWasSetBack] {
+    for again in [Again::Late, Again::AfterTheCodeExpired, Again::AfterTheNextWasUsed, Again::AfterTheClockWasSetBack] {
         for is_code in [true, false] {
             let issuer = TestIssuer::start().await;
             let client = issuer.client().await;
@@ -113,6 +114,7 @@ async fn what_is_exchanged_again_later_ends_the_grant() {
             }
             match again {
                 Again::Late => issuer.hand.advance(TimeDelta::seconds(31)),
+                Again::AfterTheCodeExpired => issuer.hand.advance(TimeDelta::seconds(61)),
                 Again::AfterTheNextWasUsed => {
                     latest = issuer.refresh(&client, text(&latest, "refresh_token")).await.json();
                 }

@@ -257,6 +257,43 @@ async fn a_consent_goes_with_its_client_and_not_before() {
     assert_eq!(consents().await, 0);
 }
 
+#[tokio::test]
+async fn a_client_that_was_used_stays_though_its_consent_is_old() {
+    let issuer = TestIssuer::without_demo_people().await;
+    issuer.account(ANN).await;
+    let (browser, other, client) = (Browser::new(&issuer), issuer.client().await, issuer.client().await);
+    browser.enter(&other, ANN, PASSWORD).await;
+    let code = browser.allow(&other, &[]).await;
+    let tokens = issuer.redeem(&other, &code, &[]).await.json();
+    assert_eq!(issuer.api(text(&tokens, "access_token")).await.status, 200);
+    let user = user::Entity::find().one(&issuer.db).await.unwrap().unwrap();
+    browser.allow(&client, &[]).await;
+    used(&issuer, &user, &client).await;
+    let is_kept = async || {
+        issuer.provider.sweep().await.unwrap();
+        Entity::find_by_id(&client).one(&issuer.db).await.unwrap().is_some()
+    };
+    issuer.hand.advance(TimeDelta::days(181));
+    assert!(is_kept().await);
+    assert!(oauth_grant::Entity::find().one(&issuer.db).await.unwrap().is_none(), "its grant has expired");
+    client_use::Entity::delete_many().exec(&issuer.db).await.unwrap();
+    assert!(!is_kept().await);
+}
+
+/// Notes that a person has used a client.
+async fn used(issuer: &TestIssuer, user: &user::Model, client: &str) {
+    let now = issuer.clock.now();
+    let noted = client_use::ActiveModel {
+        user_id: Set(user.id),
+        client_id: Set(client.to_owned()),
+        scopes: Set("openid".to_owned()),
+        first_used_at: Set(now),
+        last_used_at: Set(now),
+        ..Default::default()
+    };
+    client_use::Entity::insert(noted).exec_without_returning(&issuer.db).await.unwrap();
+}
+
 /// The id of a client that a document describes.
 fn document(name: &str) -> String {
     format!("https://app.example/{name}.json")
@@ -279,15 +316,7 @@ async fn allow_documents(issuer: &TestIssuer, user: &user::Model, start: DateTim
         };
         consent::Entity::insert(consent).exec_without_returning(db).await.unwrap();
     }
-    let noted = client_use::ActiveModel {
-        user_id: Set(user.id),
-        client_id: Set(document("used")),
-        scopes: Set("openid".to_owned()),
-        first_used_at: Set(start),
-        last_used_at: Set(start),
-        ..Default::default()
-    };
-    client_use::Entity::insert(noted).exec_without_returning(db).await.unwrap();
+    used(issuer, user, &document("used")).await;
     let granted = oauth_grant::ActiveModel {
         id: Set(issuer.random.id(start)),
         client_id: Set(document("granted")),

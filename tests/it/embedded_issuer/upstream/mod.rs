@@ -158,6 +158,25 @@ async fn an_address_of_another_account_is_never_taken_over() {
     assert_eq!(issuer.accounts().await[1].upstream_subject.as_deref(), Some("8"));
 }
 
+/// The operator decides whether they stay, and not the provider.
+#[tokio::test]
+async fn a_person_whom_an_operator_added_stays_signed_in_though_their_new_address_is_taken() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let client = issuer.client().await;
+    issuer.operator().add(BOB, None).await.unwrap();
+    issuer.account(ANN).await;
+    for (subject, email, stays) in [("7", BOB, true), ("8", "eve@corp.test", false)] {
+        let browser = Browser::new(&issuer);
+        let running = tokens(&elsewhere, &browser, &client, verified(subject, email)).await;
+        let refused = elsewhere.sign_in(&Browser::new(&issuer), &client, verified(subject, ANN)).await;
+        assert!(refused.status == 403 && refused.body.contains("Another account here"), "{}", refused.body);
+        assert_eq!(issuer.provider.signed_in(&jar(&browser)).await.unwrap().is_some(), stays, "{email}");
+        let status = if stays { 200 } else { 401 };
+        assert_eq!(issuer.api(text(&running, "access_token")).await.status, status, "{email}");
+    }
+}
+
 /// A client's tokens for somebody who signed in at the provider.
 async fn tokens(elsewhere: &Elsewhere, browser: &Browser<'_>, client: &str, said: Value) -> Value {
     let back = elsewhere.sign_in(browser, client, said).await;
