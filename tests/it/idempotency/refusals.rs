@@ -67,6 +67,22 @@ async fn what_is_refused_before_the_operation_is_not_kept() {
     }
 }
 
+/// Writes take no query parameters. Without them it is the same write, and the refusal is not its answer.
+#[tokio::test]
+async fn a_write_that_is_refused_for_its_query_leaves_its_key_unused() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    for write in enforced(&owner.property("northmoor").await) {
+        let (id, body) = (write.id.as_str(), write.named("asked"));
+        let asked = format!("{}?dryRun=true", write.path);
+        assert_before(&keyed(&owner, &asked, "k", &body).await, 400, id);
+        let first = keyed(&owner, &write.path, "k", &body).await.expect(201);
+        assert_eq!(replayed(&first), "false", "{id}");
+        assert_before(&keyed(&owner, &asked, "k", &body).await, 400, id);
+        assert_replay(&keyed(&owner, &write.path, "k", &body).await, &first, id);
+    }
+}
+
 #[tokio::test]
 async fn a_plan_is_judged_before_the_key() {
     let app = TestApp::start(|_| {}).await;
