@@ -369,3 +369,19 @@ async fn lists_that_were_answered_hold_no_place() {
         assert!(listed["data"].as_array().unwrap().len() >= day, "{listed}");
     }
 }
+
+/// Search data ends days ago. A note of yesterday is there all the same.
+#[tokio::test]
+async fn a_period_of_notes_ends_today() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let (assistant, property) = (Assistant::of(&app, &owner), owner.property("northmoor").await);
+    for day in ["2026-11-14", "2026-11-15", "2026-11-21"] {
+        let note = json!({ "date": day, "text": day });
+        owner.made(&format!("/api/properties/{property}/annotations"), &note).await;
+    }
+    let asked = json!({ "property": property, "period": "last_7_days" });
+    let said = assistant.answered("list_records/annotations", asked).await;
+    let days: Vec<_> = said["data"].as_array().unwrap().iter().map(|note| note["date"].clone()).collect();
+    assert_eq!(days, ["2026-11-21", "2026-11-15"]);
+}
