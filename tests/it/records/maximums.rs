@@ -3,7 +3,7 @@
 use entity::{
     annotation,
     classification::{self, Kind},
-    filter_preset, share_link, tag, team_grant,
+    filter_preset, property, property_tag, share_link, tag, team_grant,
 };
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, EntityTrait, IntoActiveModel};
 use serde_json::json;
@@ -173,6 +173,27 @@ async fn each_kind_of_record_has_its_most() {
     expired.update(db).await.unwrap();
     desk.owner.made(&desk.of("share-links"), &json!({})).await;
     desk.refused(&desk.of("share-links"), &json!({}), "body").await;
+}
+
+#[tokio::test]
+async fn a_tag_is_on_a_thousand_properties_at_most() {
+    let desk = Desk::new().await;
+    let db = &desk.app.service.db;
+    let tag = desk.owner.made("/api/tags", &json!({ "name": "everywhere" })).await;
+    let tag_id: Uuid = tag.parse().unwrap();
+    let own = property::Entity::find_by_id(desk.property.parse::<Uuid>().unwrap()).one(db).await.unwrap().unwrap();
+    let untracked = property::Model { tracked: false, tracked_at: None, ..own };
+    fill!(db, property, 999, |(id, site_url)| property::Model { id, site_url, ..untracked.clone() });
+    fill!(db, property_tag, 999, |(property_id, _)| property_tag::Model { tag_id, property_id });
+    let ledgerline = desk.owner.property("ledgerline").await;
+    let (body, there) = (json!({ "tagIds": [tag_id] }), format!("/api/properties/{ledgerline}/tags"));
+    for _ in 0..2 {
+        desk.owner.post(&desk.of("tags"), &body).await.expect(200);
+        let refused = desk.owner.post(&there, &body).await.expect(400);
+        assert_eq!(refused.hint(), format!("tagIds: {tag_id} is already on 1000 properties, the maximum"));
+    }
+    desk.owner.post(&desk.of("tags"), &json!({ "tagIds": [] })).await.expect(200);
+    desk.owner.post(&there, &body).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
