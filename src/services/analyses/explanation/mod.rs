@@ -14,7 +14,7 @@ use analytics::{
 };
 use api::{
     analytics::{ExplainLimit, ExplainedHeadline, ExplainedTable, Explanation, ExplanationCoverage},
-    models::{Dimension, Question, TableCoverage, Window},
+    models::{self, Question, TableCoverage, Window},
 };
 use common::names::pages as page_names;
 use search_engine::{Dimension, label};
@@ -93,10 +93,10 @@ impl Declared {
             window,
             usual: judged.and_then(|judged| judged.usual.clicks_of(window)),
             unusual: judged.and_then(|judged| judged.unusual),
-            searched: self.asked.settled.search_type.has(Dimension::Query),
+            searched: self.asked.settled.search_type.has(models::Dimension::Query),
             name: &|dimension, key| match dimension {
-                Dimension::Country => label(Dimension::Country, key).unwrap_or(key).to_owned(),
-                Dimension::Device => label(Dimension::Device, key).unwrap_or(key).to_owned(),
+                models::Dimension::Country => label(Dimension::Country, key).unwrap_or(key).to_owned(),
+                models::Dimension::Device => label(Dimension::Device, key).unwrap_or(key).to_owned(),
                 _ => match page_names::name_on(site, key).as_str() {
                     "/" => "Home page".to_owned(),
                     name => name.to_owned(),

@@ -375,7 +375,8 @@ mod tests {
             let flag = Flag { date: point(day, 0, false).period.date, text: "x".into(), by: None, url: None };
             let series = days.map(|day| point(day, 1, false));
             let (metric, flags) = (Metric::Clicks, std::slice::from_ref(&flag));
-            let chart = Chart { metric, series: &series, previous: &[], pairing: None, flags, notes_at: None };
+            let chart =
+                Chart { metric, series: &series, previous: &[], pairing: None, unusual: None, flags, notes_at: None };
             let text = chart.draw().into_string();
             let flag = text.split("<g class=\"flag\"><line x1=\"").nth(1).unwrap();
             flag.split('"').next().unwrap().to_owned()
