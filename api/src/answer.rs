@@ -92,7 +92,7 @@ pub struct ListMeta {
     /// True if records follow this page.
     pub has_more: bool,
     /// Parameters of the request that had no effect; absent without any.
-    #[oai(validator(max_items = 20))]
+    #[oai(validator(max_items = 30))]
     pub ignored: Option<Vec<String>>,
 }
 

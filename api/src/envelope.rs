@@ -22,7 +22,7 @@ pub struct Data<T: ParseFromJSON + ToJSON + Send + Sync> {
 #[oai(skip_serializing_if_is_none)]
 pub struct RecordMeta {
     /// Parameters of the request that had no effect; absent without any.
-    #[oai(validator(max_items = 20))]
+    #[oai(validator(max_items = 30))]
     pub ignored: Option<Vec<String>>,
 }
 

@@ -26,7 +26,7 @@ pub struct AnswerMeta {
     /// Parameters of the request that had no effect: names of the conventions that mean nothing to this operation, and parameters that
     /// mean nothing beside the others, such as `queryLimit` where no table is shown. Absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[oai(validator(max_items = 20))]
+    #[oai(validator(max_items = 30))]
     pub ignored: Option<Vec<String>>,
     /// Days that the numbers count, and days that are not final.
     pub days: AnswerDays,

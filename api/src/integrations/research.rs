@@ -20,7 +20,7 @@ pub struct ProviderMeta {
     /// Remaining balance: the balance of the last test, less the charges here since. Absent if the provider reports none.
     pub balance: Option<ProviderBalance>,
     /// Parameters of the request that had no effect; absent without any.
-    #[oai(validator(max_items = 20))]
+    #[oai(validator(max_items = 30))]
     pub ignored: Option<Vec<String>>,
 }
 

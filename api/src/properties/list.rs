@@ -184,7 +184,7 @@ pub struct PropertyMeta {
     #[oai(validator(max_items = 100))]
     pub warnings: Option<Vec<Warning>>,
     /// Parameters of the request that had no effect; absent without any.
-    #[oai(validator(max_items = 20))]
+    #[oai(validator(max_items = 30))]
     pub ignored: Option<Vec<String>>,
 }
 

@@ -98,7 +98,7 @@ impl Draw {
                 self.one_of(&["1", "7", "50"])
             }
             "top" | "targetPosition" | "explainLimit" => self.one_of(&["1", "3"]),
-            "explain" | "includeBranded" | "includeSystem" => self.one_of(&["true", "false"]),
+            "explain" | "usual" | "includeBranded" | "includeSystem" => self.one_of(&["true", "false"]),
             "minPageShare" => self.one_of(&["0", "0.0000001", "0.25", "1e-3"]),
             "maxTopShare" => self.one_of(&["0.5", "0.95", "1"]),
             "minPosition" => self.one_of(&["1", "2.5"]),
@@ -179,7 +179,7 @@ async fn a_question_without_parameters_is_echoed_with_its_defaults() {
     let json = asker.ask(&[]).await.expect(200).json;
     let expected = json!({
         "startDate": "2026-10-22", "endDate": "2026-11-18", "dataState": "final", "searchType": "web", "granularity": "day",
-        "scope": "series", "queryLimit": 500, "pageLimit": 500, "queryOffset": 0, "pageOffset": 0, "explain": false, "explainLimit": 10, "includeSystem": false,
+        "scope": "series", "queryLimit": 500, "pageLimit": 500, "queryOffset": 0, "pageOffset": 0, "explain": false, "explainLimit": 10, "usual": false, "includeSystem": false,
     });
     assert_eq!(json["meta"]["question"], expected);
     assert!(json["meta"].get("labels").is_none());
