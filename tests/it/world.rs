@@ -12,6 +12,7 @@ use crate::support::{
     app::{TestApp, shared},
     browser::Browser,
     cookies::session_cookie,
+    whole::Whole as _,
 };
 
 /// The request that opens a session at the tool endpoint.
@@ -277,7 +278,7 @@ async fn answers_in_json_name_their_encoding_and_letters_come_back_as_they_were_
     let sent = http_client().unwrap().post(format!("{}/api/tags", app.service.base_url)).bearer_auth(owner.token());
     let refused = sent.header("content-type", "application/json").body(latin).send().await.unwrap();
     assert_eq!(refused.status(), 400);
-    assert!(refused.text().await.unwrap().contains("is not JSON in UTF-8"));
+    assert!(refused.whole_text().await.unwrap().contains("is not JSON in UTF-8"));
 }
 
 #[tokio::test]

@@ -428,6 +428,11 @@ mod tests {
         Facts { site: "mapledock.example", clicks, window, usual: None, unusual: None, searched: true, name: &name }
     }
 
+    fn sentence(effects: Effects, facts: &Facts<'_>) -> String {
+        let [now, before] = facts.clicks.map(|clicks| i64::try_from(clicks).unwrap());
+        headline(&explanation(now - before, effects), facts).text
+    }
+
     #[test]
     fn the_sentence_names_the_largest_effect_and_says_whether_the_change_is_usual() {
         let feed = |clicks| Facts { searched: false, ..facts(clicks) };
@@ -481,6 +486,14 @@ mod tests {
                 Facts { unusual: Some(last_days), ..within([910, 1_000]) },
                 "mapledock.example lost 90 clicks (−9.0%), because search shows it less often.",
             ),
+        ] {
+            assert_eq!(sentence(effects, &facts), expected);
+        }
+    }
+
+    #[test]
+    fn few_clicks_before_are_named_and_none_and_as_many_have_their_own_sentence() {
+        for (effects, facts, expected) in [
             (
                 effects(1.0, None, 0.0),
                 facts([2, 1]),
@@ -496,8 +509,7 @@ mod tests {
             (effects(1.0, None, 0.0), facts([1, 0]), "mapledock.example had 1 click, and none before."),
             (effects(-9.0, None, 0.0), facts([0, 9]), "mapledock.example had no clicks, and 9 before."),
         ] {
-            let change = i64::try_from(facts.clicks[0]).unwrap() - i64::try_from(facts.clicks[1]).unwrap();
-            assert_eq!(headline(&explanation(change, effects), &facts).text, expected);
+            assert_eq!(sentence(effects, &facts), expected);
         }
     }
 
@@ -546,7 +558,7 @@ mod tests {
     #[test]
     fn checks_follow_from_the_numbers() {
         let event = |source, overlaps| ExplainedEvent {
-            id: Default::default(),
+            id: "00000000-0000-0000-0000-000000000000".parse().unwrap(),
             date: date("2026-11-01"),
             end_date: None,
             text: "Core update.".to_owned(),
@@ -563,7 +575,7 @@ mod tests {
             |impressions, positions| Explanation { brand: Some(brand(impressions, positions, -1)), ..loss() };
         let with_event = |source, overlaps| Explanation { events: vec![event(source, overlaps)], ..loss() };
         let (system, user) = (AnnotationSource::System, AnnotationSource::User);
-        for (explained, clicks, expected) in [
+        for (explained, clicks, expected) in vec![
             (loss(), [400, 500], &[][..]),
             (with_brand([70, 100], [1.0, 1.0]), [400, 500], &[HeadlineCheckCode::BrandShownLess]),
             (with_brand([71, 100], [1.0, 1.0]), [400, 500], &[]),
@@ -596,10 +608,11 @@ mod tests {
             site in "[a-z]{1,80}",
             searched: bool,
         ) {
-            let change = now as i64 - before as i64;
+            let [after, earlier] = [now, before].map(|clicks| i64::try_from(clicks).unwrap());
+            let change = after - earlier;
             let ctr = change as f64 - demand - position.unwrap_or_default();
             let facts = Facts { site: &site, searched, ..facts([now, before]) };
-            let text = headline(&explanation(change, effects(demand, position, ctr)), &facts).text;
+            let text = sentence(effects(demand, position, ctr), &facts);
             prop_assert!(text.chars().count() <= MOST_CHARACTERS, "{}", text);
             prop_assert!(text.ends_with('.'));
             let percent = percent([now, before]).map(signed_percent).unwrap_or_default();

@@ -37,7 +37,7 @@ pub struct Metadata {
 pub struct Checked {
     /// Name for the consent page.
     pub name: Option<String>,
-    /// From one to [`MAX_REDIRECT_URIS`], or none without `authorization_code`.
+    /// From one to `MAX_REDIRECT_URIS`, or none without `authorization_code`.
     pub redirect_uris: Vec<String>,
     /// Includes `authorization_code` or the grant of device codes.
     pub grant_types: Vec<String>,

@@ -29,7 +29,7 @@ struct Disk {
     rounds: std::cell::Cell<u32>,
 }
 
-/// Compiles a file of this folder to a library that LD_PRELOAD takes.
+/// Compiles a file of this folder to a library that `LD_PRELOAD` takes.
 fn compile(source: &str, library: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/disks").join(source);
     let mut compiler = Command::new("cc");
