@@ -46,6 +46,17 @@ function scaled(pairs, metric) {
 
 const pairsOf = (pieces, values, days) => pieces.flat().map(([x, y]) => [values[days < 2 ? 0 : Math.round((x / 1000) * (days - 1))], y]);
 
+/** Fails unless the band has the upper and the lower bound of each day, the upper ones first. Bands are broken where a day has no range. */
+function band(pieces, ranges, what, scale) {
+  const known = ranges.filter(Boolean).length;
+  // A day alone has no band.
+  if (ranges.length < 2) return holds(!pieces.length, `${what}: a band of one day`);
+  if (known < ranges.length) return holds(known > 0 || !pieces.length, `${what}: a band without a range`);
+  const bounds = [...ranges.map(({ high }) => high), ...ranges.map(({ low }) => low).reverse()];
+  holds(pieces.length === 1 && pieces[0].length === bounds.length, `${what}: ${pieces.length} bands`);
+  bounds.forEach((value, at) => holds(Math.abs(pieces[0][at][1] - scale(value)) <= 10 * SLACK, `${what}: bound ${at} is at ${pieces[0][at][1]}, not at ${scale(value)}`));
+}
+
 /** Fails unless the charts of a page have their points where the API's values are. */
 export async function charts(page, expected, what) {
   const found = await page.evaluate(drawn);
@@ -59,6 +70,7 @@ export async function charts(page, expected, what) {
       const scale = scaled(all, metric);
       atValues(chart.current, values, `${what}, ${metric}`, values.length, scale);
       atValues(chart.previous, before, `${what}, ${metric} before`, values.length, scale);
+      band(chart.areas, current.map((day) => day.usual?.[metric]), `${what}, usual ${metric}`, scale);
     }
     if (lines) {
       const days = lines[0].length;

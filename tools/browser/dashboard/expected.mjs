@@ -1,5 +1,5 @@
 // The tables and charts that a page has to show, from the API's answers.
-import { HEADS, METRICS, beside, change, changeOfRow, decimal, four, grouped, pages, percent, signed, weekday } from './words.mjs';
+import { HEADS, METRICS, NONE, beside, change, changeOfRow, decimal, four, grouped, pages, percent, signed, weekday } from './words.mjs';
 
 /** The most rows of a short table. */
 const SHORT = 6;
@@ -15,8 +15,15 @@ const count = (number) => grouped(number);
 
 /** The days of a metric's chart as a table. */
 function days(metric, series, before) {
-  const head = ['Day', ...Object.values(HEADS), ...(before ? [`${HEADS[metric]} before`] : [])];
-  const rows = series.map((day) => [weekday(day.date), ...four(day), ...(before ? [METRICS[metric](before(day.date)?.[metric])] : [])]);
+  const hasUsual = series.some((day) => day.usual?.[metric]);
+  const head = ['Day', ...Object.values(HEADS), ...(before ? [`${HEADS[metric]} before`] : []), ...(hasUsual ? ['Usual'] : [])];
+  const usual = (range) => (range ? `${grouped(range.low)} – ${grouped(range.high)}` : NONE);
+  const rows = series.map((day) => [
+    weekday(day.date),
+    ...four(day),
+    ...(before ? [METRICS[metric](before(day.date)?.[metric])] : []),
+    ...(hasUsual ? [usual(day.usual?.[metric])] : []),
+  ]);
   return { head, rows };
 }
 

@@ -49,8 +49,8 @@ async function sentences(page, answers, what) {
   holds(!strange.length, `${what}: numbers that no answer has: ${strange.join(', ')}`);
 }
 
-/** Numbers that are part of the pages' words: `16 months`, `of 100`, `0 that none`, `10 of each kind`. */
-const CONSTANTS = ['16', '100', '0', '10'];
+/** Numbers that are part of the pages' words: `16 months`, `of 100`, `0 that none`, `10 of each kind`, `the 8 weeks before`. */
+const CONSTANTS = ['16', '100', '0', '10', '8'];
 
 /** Adds every number of an answer as the pages may write it, and the parts of its dates. */
 function collect(value, known) {
@@ -69,7 +69,7 @@ function collect(value, known) {
 }
 
 /** Parameters of size, which the command of a page leaves out or has with another value. */
-const OF_SIZE = /^(queryLimit|pageLimit|limit|queryOffset|pageOffset|explain|includeSystem)=/;
+const OF_SIZE = /^(queryLimit|pageLimit|limit|queryOffset|pageOffset|explain|usual|includeSystem)=/;
 
 /** Fails unless the command that a page shows asks what the page was asked. */
 async function tellsItsQuestion(page, asked, what) {

@@ -18,7 +18,7 @@ function overview(name, query, of, { metric = 'clicks', first = 'queries' } = {}
   return {
     name,
     path: query && `?${query}`,
-    asks: (at) => `performance?${of(at)}&scope=all&queryLimit=10&pageLimit=10${of(at).includes('compare=') ? '&explain=true' : ''}`,
+    asks: (at) => `performance?${of(at)}&scope=all&queryLimit=10&pageLimit=10&usual=true${of(at).includes('compare=') ? '&explain=true' : ''}`,
     beside: (at) => ({
       sparks: `table-sparklines?${without(of(at), /^compare/)}&table=${first}&limit=10`,
       notes: 'annotations?includeSystem=true&limit=100',

@@ -43,7 +43,7 @@ export async function readersSee(reader, service, made) {
     await reader.goto(root + shown);
     const said = new URL((await reader.locator('footer pre code').textContent()).match(/"(http[^"]+)"$/)[1]);
     const question = asked ?? said.search.slice(1);
-    const url = `${service.url}/api/share/${made.token}/performance?${question}&queryLimit=10&pageLimit=10${asked ? '&scope=all&explain=true' : ''}&includeSystem=true`;
+    const url = `${service.url}/api/share/${made.token}/performance?${question}&queryLimit=10&pageLimit=10&usual=true${asked ? '&scope=all&explain=true' : ''}&includeSystem=true`;
     const answer = await json(reader, url);
     await shows(reader, overview(answer, null, { metric: 'clicks', first }), [answer], `a share link ${shown}`);
   }

@@ -217,7 +217,7 @@ impl Chart<'_> {
                     @let window = Window { start_date: first.period.date, end_date: last.period.date };
                     span { span.key.previous {} (words::window(window)) }
                 }
-                @if self.has_usual() {
+                @if self.has_usual() && self.series.len() > 1 {
                     span { span.key.band {} "usual for the weekday, by the 8 weeks before" }
                 }
                 @if open > 0 {
