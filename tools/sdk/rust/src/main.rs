@@ -25,6 +25,7 @@ async fn find_property(signed_in: &Configuration) -> Outcome<TrackedProperty> {
     let params = ListPropertiesParams {
         days: Some(28),
         series: None,
+        usual: None,
         headline: None,
         tag: None,
         favorite: None,
@@ -62,6 +63,7 @@ async fn read_performance(signed_in: &Configuration, id: &str, window: &DateRang
         page_limit: None,
         explain: None,
         explain_limit: None,
+        usual: None,
         include_system: None,
         data_state: None,
         compare: None,
@@ -148,6 +150,7 @@ async fn be_refused() -> Outcome<()> {
     let params = ListPropertiesParams {
         days: None,
         series: None,
+        usual: None,
         headline: None,
         tag: None,
         favorite: None,
