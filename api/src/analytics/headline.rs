@@ -9,13 +9,13 @@ use crate::models::FilterCondition;
 /// An explanation in words. Every number in it is a number of the answer, or a percentage of two.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Object, Serialize)]
 pub struct ExplainedHeadline {
-    /// What changed and by which of the effects, in one sentence or two.
+    /// The change and the effect behind most of it, in one sentence or two.
     #[oai(validator(max_length = 120))]
     pub text: String,
-    /// Where it changed most and since when, largest share first. Empty where the change is usual.
+    /// The days since when it is not usual, then the largest parts of the change, largest share first. Empty where the change is usual.
     #[oai(validator(max_items = 5))]
     pub parts: Vec<HeadlinePart>,
-    /// What to check, as far as it follows from the numbers.
+    /// The checks that follow from the numbers.
     #[oai(validator(max_items = 4))]
     pub checks: Vec<HeadlineCheck>,
 }
@@ -49,7 +49,7 @@ pub struct HeadlinePart {
 pub struct HeadlineCheck {
     /// Its kind.
     pub code: HeadlineCheckCode,
-    /// What to check, in words.
+    /// The check in words.
     #[oai(validator(max_length = 200))]
     pub text: String,
 }

@@ -153,7 +153,7 @@ pub struct SeriesPoint {
     /// Impression-weighted average position; null without impressions and where the search type has none.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
-    /// What is usual for the day; absent unless `usual` is true, and where fewer than 4 of the 8 days are known.
+    /// The usual range of the day; absent unless `usual` is true, and where fewer than 4 of the 8 days are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual: Option<Usual>,
 }

@@ -15,7 +15,7 @@ pub struct UsualRange {
     pub high: f64,
 }
 
-/// What is usual for a day: the mean of the same weekday in the 8 weeks that end the day before the window begins, ± 2 sample
+/// The usual range of a day: the mean of the same weekday in the 8 weeks that end the day before the window begins, ± 2 sample
 /// standard deviations. Days that are not final, and days that a known incident of the search engine's data touches, are left out
 /// of the 8. It takes weekdays into account, but neither seasons nor holidays.
 #[derive(Debug, Clone, Copy, PartialEq, Object, Serialize)]

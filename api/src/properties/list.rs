@@ -274,6 +274,6 @@ pub struct DailyMetrics {
     /// Its metrics.
     #[oai(flatten)]
     pub metrics: Metrics,
-    /// What is usual for the day; absent without `usual=true`, and where fewer than 4 of the 8 days are known.
+    /// The usual range of the day; absent without `usual=true`, and where fewer than 4 of the 8 days are known.
     pub usual: Option<Usual>,
 }

@@ -58,6 +58,11 @@ async fn a_part_of_the_headline_is_the_change_of_its_own_question() {
             let own = answer(&network, id, &[narrowed]).await;
             let expected = own["data"]["totals"]["change"]["clicks"]["absolute"].as_i64().unwrap();
             assert_eq!(clicks_of(part["text"].as_str().unwrap()), expected, "{part}");
+            let parts_of_own = own["data"]["explanation"]["headline"]["parts"].as_array().unwrap();
+            let same = parts_of_own
+                .iter()
+                .find(|own| own.get("filters") == part.get("filters") && own.get("startDate").is_none());
+            assert_eq!(same, None, "the question is about {part} already");
             links += 1;
         }
     }
