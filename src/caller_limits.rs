@@ -55,7 +55,7 @@ impl std::fmt::Debug for CallerLimits {
     }
 }
 
-/// A count that is made later, if at all. Whoever learns the limit notes it, and whoever learns that the request is dear counts it.
+/// A count that is made later, if at all. The layer that finds the limit notes it, and the page counts it once it waits for the search engine.
 #[derive(Debug, Clone, Default)]
 pub struct LaterCount(Arc<Mutex<Option<(String, Rate)>>>);
 

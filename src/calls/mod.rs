@@ -54,7 +54,7 @@ pub struct Calls {
 #[derive(Clone, Copy)]
 pub struct Visitor<'c> {
     calls: &'c Calls,
-    /// Where the readings of the page announce that they wait.
+    /// Notified when a reading of the page waits.
     waiting: &'c Waiting,
     /// The request data of the page: the admission, the opened share link, the id.
     known: &'c Extensions,
@@ -145,7 +145,7 @@ impl<'c> Call<'c> {
         Ok(Arc::unwrap_or_clone(self.app.search.answers.value(answer).await?))
     }
 
-    /// What reads search data for the page.
+    /// Returns the reader of search data whose readings announce to the page that they wait.
     fn search(&self) -> SearchData {
         self.app.search.watched_by(self.visitor.waiting)
     }

@@ -23,7 +23,7 @@ pub enum Progress<'w, T> {
     Waits(Rest<'w, T>),
 }
 
-/// What readings announce that they wait, to whoever has made it. By default nobody.
+/// Notified by the first reading that waits for the search engine. By default nobody watches it.
 #[derive(Clone, Default)]
 pub struct Waiting(Option<Arc<Notify>>);
 

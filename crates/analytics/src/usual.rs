@@ -73,8 +73,7 @@ impl UsualDays {
     /// The sum of the lowest and of the highest usual clicks of the days of a window. `None` if a day has no range.
     #[must_use]
     pub fn clicks_of(&self, window: Window) -> Option<[f64; 2]> {
-        let mut days = window.start_date.iter_days().take_while(|day| *day <= window.end_date);
-        days.try_fold([0.0, 0.0], |[low, high], day| {
+        window.days().try_fold([0.0, 0.0], |[low, high], day| {
             let UsualRange { low: least, high: most } = self.on(day)?.clicks;
             Some([low + least, high + most])
         })

@@ -57,7 +57,7 @@ struct Material {
     windows: PerWindow<WindowParts>,
     readings: Readings,
     freshness: LastFinal,
-    /// What is usual for the days of the window, if that is asked for.
+    /// The usual ranges of the window, if they are asked for.
     judged: Option<Judged>,
 }
 

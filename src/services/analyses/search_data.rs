@@ -44,7 +44,7 @@ pub struct SearchData {
     pub account_page: Option<Arc<str>>,
     /// The lane of all requests, if nobody waits for them.
     pub lane: Option<Lane>,
-    /// Where readings announce that they wait.
+    /// Notified when a reading waits.
     pub waiting: Waiting,
 }
 

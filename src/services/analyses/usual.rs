@@ -11,7 +11,7 @@ use search_engine::{LastFinal, Reading};
 
 use super::{by_time, question::Settled, search_data::SearchData};
 
-/// What is usual for the days of a window, and whether its last days are.
+/// The usual ranges of a window, and the judgement of its last days.
 pub(super) struct Judged {
     /// The usual range of each weekday.
     pub usual: UsualDays,

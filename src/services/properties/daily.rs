@@ -22,8 +22,7 @@ impl<'r> Daily<'r> {
 
     /// The days of a window, oldest first.
     fn days(&self, window: Window) -> impl Iterator<Item = (NaiveDate, Metrics)> {
-        let days = window.start_date.iter_days().take_while(move |date| *date <= window.end_date);
-        days.map(|date| (date, self.0.iter().map(|recent| recent.total(date..=date)).sum()))
+        window.days().map(|date| (date, self.0.iter().map(|recent| recent.total(date..=date)).sum()))
     }
 
     /// The days of a window, oldest first, with what is usual for them.

@@ -20,7 +20,7 @@ use crate::{
 pub struct Asker<'a> {
     calls: &'a Calls,
     pub page: &'a Visit,
-    /// Where readings announce that they wait.
+    /// Notified when a reading waits.
     pub waiting: &'a Waiting,
 }
 
@@ -47,7 +47,7 @@ pub struct Visit {
     uri: Uri,
     pub headers: HeaderMap,
     pub extensions: Extensions,
-    /// Where the readings of the page announce that they wait.
+    /// Notified when a reading of the page waits.
     pub waiting: Waiting,
 }
 

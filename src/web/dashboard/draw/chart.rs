@@ -104,7 +104,7 @@ impl Chart<'_> {
         pairing.beside(days, before).into_iter().map(Option::flatten).collect()
     }
 
-    /// What is usual for the metric on a day.
+    /// The usual range of the metric on a day.
     fn usual(&self, point: &SeriesPoint) -> Option<UsualRange> {
         let usual = point.usual?;
         match self.metric {
@@ -254,7 +254,7 @@ impl Chart<'_> {
         }
     }
 
-    /// What is usual on a day, as rounded numbers.
+    /// The usual range of the metric on a day, in rounded numbers.
     fn usual_words(&self, point: &SeriesPoint) -> String {
         let Some(UsualRange { low, high }) = self.usual(point) else { return words::value(self.metric, None) };
         let [low, high] = [low, high].map(|bound| words::value(self.metric, Some(bound)));

@@ -44,7 +44,7 @@ fn a_burst_of_refusals_halves_the_speed_once() {
     close(bucket.speed(), 7.5, 2.25);
 }
 
-/// What counts is when a request started, not how long the search engine took to refuse it.
+/// The start of a request counts, and not the time that the search engine took to refuse it.
 #[test]
 fn a_refusal_that_comes_late_halves_nothing_if_its_request_started_early() {
     let start = Instant::now();
